@@ -32,7 +32,7 @@ extension ProblemCode {
         case .chainNotChecked: "the chain cannot be checked, or it would take too long; the text says why"
         case .chainNotYetValid: "a certificate of an authority in the chain is not valid yet"
         case .chainPolicy:
-            "the chain is valid under no certificate policy that you or an authority in it require"
+            "none of the certificate policies that you or its authorities require is valid for the chain"
         case .chainPurpose: "the certificate, or an authority above it, is not meant for mail (extended key usage)"
         case .chainRevoked: "the certificate of an authority in the chain was revoked"
         case .chainSHA1: "a certificate in the chain is signed with SHA-1, which is no longer safe"
@@ -129,7 +129,7 @@ extension ProblemCode {
         case .signatureOutside:
             "only the encrypted object is signed, not its content, so the signer possibly does not know the content"
         case .signerAmbiguous: "too many certificates could be the signer's, and not all were tried"
-        case .signerCertificateMismatch: "the signature names another certificate than the certificate in the message"
+        case .signerCertificateMismatch: "the signature names a different certificate from the one in the message"
         case .signerCertificateMissing: "the signer's certificate is not included and not known"
         case .signerIsSender: "the signer is the person in Sender, not the person in From"
         case .signerNotFrom:
@@ -158,23 +158,25 @@ extension ProblemCode {
         case .accountUnused: "import the private key with its certificate, in one file or in one command"
         case .addressMismatch:
             "recipients will not accept signatures by this identity for the address; request a certificate that names the address"
-        case .algorithmUnsupported, .digestMD5, .digestSHA1, .signatureDSA:
-            "ask the sender to sign with SHA-256 or better"
-        case .attributeDoubled, .cmsLimit, .cmsMalformed, .contentTypeAttribute, .contradictoryBoundary,
-            .digestMismatch, .duplicateContentType, .duplicateTransferEncoding, .encodedMultipart, .fromDoubled,
-            .fromGroup, .fromMalformed, .fromMissing, .fromRoute, .innerSignature, .malformed, .messageDigestAttribute,
-            .missingBoundary,
-            .noRecipients, .signerAmbiguous, .signingTimeMalformed, .tooManyLayers:
+        case .algorithmUnsupported: "ask the sender to use another algorithm"
+        case .digestMD5, .digestSHA1: "ask the sender to sign with SHA-256 or better"
+        case .signatureDSA: "ask the sender to sign with an RSA key or an elliptic curve"
+        case .attributeDoubled, .cmsMalformed, .contentTypeAttribute, .contradictoryBoundary,
+            .duplicateContentType, .duplicateTransferEncoding, .innerSignature, .malformed, .messageDigestAttribute,
+            .missingBoundary, .signerAmbiguous, .signingTimeMalformed:
             "ask the sender to send the message again"
+        case .cmsLimit, .digestMismatch, .encodedMultipart, .fromDoubled, .fromGroup, .fromMalformed, .fromMissing,
+            .fromRoute, .noRecipients, .tooManyLayers:
+            "ask the sender to correct the message and to send it again"
         case .attributeUnsigned, .certificateUnreadable, .contentEmbedded, .contentNotOctets,
             .contentTypeUnknown, .crlSignature, .ocspUnusable, .digestNotAnnounced, .mboxLine,
             .pkcs12BadCRL,
             .pkcs12TrailingBytes, .smimeTypeUnderstated, .tooDeep, .trailingBytes:
-            "nothing has to be done"
+            "no action is needed"
         case .bareCR, .bareLF, .base64Padding, .blankBeforeColon, .byteOrderMark, .malformedContentType,
             .missingHeaderEnd, .nulByte,
             .unterminatedMultipart:
-            "nothing, unless all mail has this problem: then a mail system on the way is at fault"
+            "no action is needed, unless all mail has this problem: then a mail system on the way is at fault"
         case .certificateAddressMalformed, .certificateNoAddress, .chainInvalid, .chainNameConstraints, .chainNotCA,
             .chainNotChecked, .chainPolicy, .chainPurpose, .chainSHA1, .chainTooLong, .chainUnknownCriticalExtension,
             .chainWeakSignature, .endEntityIsCA, .keyUsage, .weakKey:
@@ -206,26 +208,26 @@ extension ProblemCode {
             "do not rely on the message: the signer signed this content for another purpose"
         case .attributesMissing, .noMIMEHeader: "if it matters, ask the sender whether the content was meant as mail"
         case .contentMismatch, .hiddenFields: "do not rely on the message: different programs show different content"
-        case .cosigner: "nothing: the sender's own signature counts; the report names the other signers"
+        case .cosigner: "no action is needed: the sender's own signature counts; the report names the other signers"
         case .crlExpired: "get the new list and import it"
         case .encrypted: "decrypt the message to see its signatures"
         case .fromDisplayName: "do not rely on the name: look at the address"
         case .fromSeveral: "ask the sender to send the message again, with one address in From"
         case .innerSigner: "the report names the signers"
         case .headerDiffers, .headerUnprotected:
-            "rely only on the protected fields, which the author wrote and the report shows"
+            "rely only on the protected fields, which the report shows"
         case .signatureOutside: "ask the sender to sign first and then to encrypt"
         case .notLearned: "verify the message to see what is wrong with the signature"
         case .pkcs12BadCertificate, .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12Unsupported:
-            "export the PKCS#12 file again from the program that made it"
+            "export the PKCS#12 file again, with other settings or another program"
         case .profileAlgorithm, .profileKeySize, .profilePurpose, .profileValidity:
-            "nothing; if the certificate is your own, ask its authority for the reason"
+            "no action is needed; if the certificate is your own, ask its authority for the reason"
         case .protectedFromMismatch:
             "do not treat the address in From as the sender: another person may have forwarded the signed mail under a new name"
         case .revocationUnknown: "import the revocation list of the authority"
         case .signatureInvalid: "do not rely on the message: it was changed, or another person signed it"
         case .signerCertificateMismatch:
-            "do not rely on the message: the certificate in the message is not the one that the signer named"
+            "do not rely on the message: the signer named a different certificate"
         case .signerCertificateMissing: "import the certificate"
         case .signerIsSender: "accept the message only if the address in Sender may send for the address in From"
         case .signerNotFrom: "do not treat the address in From as the sender"

@@ -23,7 +23,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     var standardOutput = false
     @Option(
         help: ArgumentHelp(
-            "Pass messages to this program: an absolute path and its arguments, as one quoted argument. (default: /usr/sbin/sendmail -G -i)",
+            "Pass messages to this program: a path and its arguments, as one argument. (default: the setting filter.sendmail)",
             valueName: "path"
         )
     )
@@ -37,7 +37,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     var queueId: String?
     @Option(
         help: ArgumentHelp(
-            "The name of this host in Authentication-Results fields. (default: its full name)",
+            "This host's name in Authentication-Results fields. (default: the setting filter.authserv-id)",
             valueName: "name"
         )
     )
@@ -46,7 +46,9 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     var dryRun = false
     @Flag(help: "With --dry-run: report as one JSON object.")
     var json = false
-    @Option(help: "Where to write the log line for each mail: syslog, stderr or none.")
+    @Option(
+        help: "Where to log each mail. (default: the setting filter.log)"
+    )
     var log: Setting.LogTarget?
     @Flag(name: .customLong("no-system-anchors"), help: .noSystemAnchors) var noSystemAnchors = false
     @Option(help: .revocation) var revocation: RevocationPolicy?

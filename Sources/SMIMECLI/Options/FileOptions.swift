@@ -25,7 +25,7 @@ extension InputFiles {
 
 extension ArgumentHelp {
     fileprivate static let files = ArgumentHelp(
-        "The message; standard input if it is - or left out.",
+        "The file; standard input if it is - or left out.",
         valueName: "file"
     )
 }

@@ -47,6 +47,6 @@ extension FingerprintPrefix: ExpressibleByArgument {
 extension ArgumentHelp {
     /// The help of an option that selects a certificate of the store.
     static func fingerprint(_ text: String, valueName: String = "fpr") -> ArgumentHelp {
-        ArgumentHelp("\(text), or its first digits, 8 or more.", valueName: valueName)
+        ArgumentHelp("\(text) (8 or more digits).", valueName: valueName)
     }
 }

@@ -11,9 +11,11 @@ import SMIMEStore
 
 /// Options for the signer and the form of the signature.
 struct SigningOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Sign as this account. (default: the message's From)", valueName: "addr"))
+    @Option(
+        help: ArgumentHelp("The sender, and the account that signs. (default: the message's From)", valueName: "addr")
+    )
     var from: EmailAddress?
-    @Option(help: .fingerprint("Sign with the certificate of this fingerprint"))
+    @Option(help: .fingerprint("Sign with this certificate"))
     var identity: FingerprintPrefix?
     @Flag(help: "Put content and signature into one object. Mail programs without S/MIME cannot show the mail.")
     var opaque = false

@@ -32,14 +32,14 @@ struct VerificationOptions: ParsableArguments {
     var acceptSender = false
     @Flag(
         help: """
-            Accept, with a warning, SHA-1 and keys under 2048 bits, which old mail has. (default: the setting \
+            Accept, with a warning, SHA-1 and short keys, which old mail has. (default: the setting \
             verify.accept-weak)
             """
     )
     var acceptWeak = false
     @Option(
         help: ArgumentHelp(
-            "Succeed only if the signer with this address or fingerprint signed the whole mail; ignore other signers.",
+            "The status is 0 only if the signer with this address or fingerprint signed the whole mail; ignore other signers.",
             valueName: "addr|fpr"
         ),
         completion: CompletedWords.recipients.completion
@@ -48,7 +48,7 @@ struct VerificationOptions: ParsableArguments {
     @Flag(help: .online) var online = false
     @Flag(help: .json) var json = false
     @Flag(name: .shortAndLong, help: "Also show each layer, signer, certificate and header field.") var verbose = false
-    @Flag(name: .shortAndLong, help: "Print only errors; the exit status is the verdict.") var quiet = false
+    @Flag(name: .shortAndLong, help: "Print only errors.") var quiet = false
 
     func validate() throws {
         if quiet, verbose || json { throw ValidationError("--quiet excludes --verbose and --json") }

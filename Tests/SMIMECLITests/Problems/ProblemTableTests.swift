@@ -11,7 +11,7 @@ import Testing
     private struct Listing: Decodable {
         struct Row: Decodable {
             let code: String
-            let level: String
+            let levels: [String]
             let meaning: String
             let advice: String
         }
@@ -27,7 +27,8 @@ import Testing
     /// The page as generated from the table.
     private static func expected() throws -> String {
         let rows = try rows().map { row in
-            "## \(row.code)\n\n\(Self.sentence(row.level)) \(Self.sentence(row.meaning))\n\n\(Self.sentence(row.advice))\n\n"
+            let levels = Self.sentence(row.levels.joined(separator: " or "))
+            return "## \(row.code)\n\n\(levels) \(Self.sentence(row.meaning))\n\n\(Self.sentence(row.advice))\n\n"
         }
         return """
             # Problem codes

@@ -14,11 +14,11 @@ extension SMIMECommand.AccountCommand {
             commandName: "backup",
             abstract: "Write accounts, and all data that they need, to one encrypted file for a new computer.",
             discussion: """
-                The file holds the accounts' identities with their keys, aliases, policy and cipher, and all \
-                recipients, trust anchors, intermediates and revocation lists of the store. `smime account restore` \
+                The file holds the accounts' identities with their keys, aliases and ciphers, all rules except those \
+                for other senders, and all recipients, trust anchors, intermediates and revocation lists of the store. `smime account restore` \
                 adds all this to another store.
 
-                The file does not hold the settings of the store, nor rules for other senders. `smime store backup` \
+                The file does not hold the settings of the store. `smime store backup` \
                 copies a whole store.
 
                   smime account backup alice@example.org -o alice.smime-backup
@@ -80,13 +80,14 @@ extension SMIMECommand.AccountCommand {
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore",
-            abstract: "Add the accounts in a file of `account backup` to this store.",
+            abstract: "Add the accounts in an `account backup` file to this store.",
             discussion: """
-                Adds missing data and changes no existing data. Restoring a backup a second time changes nothing.
+                Adds what is missing, also decisions to trust or distrust. Your other decisions and values stay. \
+                Restoring a backup a second time changes nothing.
 
-                A backup contains trust anchors and policy rules, also rules for all accounts: restore only backups \
-                that you made yourself. It does not contain the settings of the store, nor rules for senders who have \
-                no account in the backup. `smime store restore` restores a whole store.
+                A backup contains trust anchors and policy rules, some of them for all mail: restore only backups \
+                that you made yourself. It does not contain the settings of the store except the accounts' ciphers, nor \
+                rules for senders who have no account in the backup. `smime store restore` restores a whole store.
 
                   smime account restore alice.smime-backup
                   smime account restore alice.smime-backup --password-file FILE
@@ -121,7 +122,7 @@ extension SMIMECommand.AccountCommand {
             for rule in result.newRules where rule.scope.side != "sender" { Self.tell(rule) }
             try report.print(RestoreCommandReport(result, ciphers)) { Self.text(result, ciphers) }
             Console.note(
-                "an account backup restores no settings, and no rules for other senders; a copy of the store does"
+                "an account backup restores no settings except ciphers, and no rules for other senders; a copy of the store does"
             )
         }
 

@@ -94,7 +94,7 @@ extension SMIMECommand.AccountCommand {
         var removedAliases: [AddressScope] = []
         @Option(
             help: ArgumentHelp(
-                "Pin the identity with this fingerprint, or its first digits; none removes the pin.",
+                "Pin the identity with this fingerprint, or its first 8 digits or more; none removes the pin.",
                 valueName: "fpr|none"
             ),
             transform: Self.parsePin

@@ -119,9 +119,9 @@ extension SMIMECommand.AccountCommand {
             commandName: "remove",
             abstract: "Remove an account and its private keys, or one of its keys.",
             discussion: """
-                Mail that is encrypted for these keys can no longer be read. Also removes the account's cipher, and \
+                Mail that is encrypted to these keys can no longer be read. Also removes the account's cipher, and \
                 the policy rules for its addresses as senders. Asks before it removes private keys, unless --yes is \
-                given. With --fingerprint only that certificate and its key are removed. Keep a copy of the keys first:
+                given. With --fingerprint only that identity is removed. Keep a copy of the keys first:
 
                   smime export alice@example.org -o alice.p12
                   smime account remove alice@example.org
@@ -132,7 +132,7 @@ extension SMIMECommand.AccountCommand {
 
         @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
         var address: EmailAddress
-        @Option(help: .fingerprint("Remove only the certificate of this fingerprint, and its key"))
+        @Option(help: .fingerprint("Remove only the identity with this fingerprint"))
         var fingerprint: FingerprintPrefix?
         @OptionGroup var confirmation: ConfirmationOptions
         @OptionGroup var report: ReportOptions

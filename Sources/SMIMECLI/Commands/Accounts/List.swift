@@ -14,9 +14,8 @@ extension SMIMECommand {
                 --expiring suits a cron job: the status is 1 if, after the given time, an account will have no valid \
                 identity, or a recipient no valid certificate. Certificates with a successor are not listed.
 
-                An account whose last identity has expired stays in the list until it has a new identity or is \
-                removed. A recipient whose certificate has expired stays in the list for the given time after the \
-                expiry.
+                With --expiring, a recipient whose certificate has expired stays listed for the given time after the \
+                expiry, and an account until it has a new identity or is removed.
 
                   smime list
                   smime list --expiring 30d

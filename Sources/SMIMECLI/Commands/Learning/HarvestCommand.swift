@@ -10,7 +10,7 @@ extension SMIMECommand {
             commandName: "harvest",
             abstract: "Learn certificates from existing signed mail.",
             discussion: """
-                Verifies each mail and stores only the signer's certificate, for the sender's address. Certificates \
+                Stores the signer's certificate of each valid mail, for the sender's address. Certificates \
                 that were stored before Ctrl-C are kept.
 
                   smime harvest ~/Maildir archive.mbox

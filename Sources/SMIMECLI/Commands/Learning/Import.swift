@@ -18,6 +18,7 @@ extension SMIMECommand {
                 - PKCS#12, or a private key with its certificate: an identity.
                 - A renewed certificate for the key of an identity: an identity.
                 - Other certificates: recipients or intermediates.
+                - Revocation lists: stored.
                 - Signed mail: the sender's certificate is learned.
                 - Mail that contains only certificates (smime-type=certs-only): the same as a file of certificates.
                 Importing a file twice changes nothing.

@@ -16,7 +16,8 @@ extension SMIMECommand {
             discussion: """
                 Finds the key by the recipients that the message names. Expired identities can still decrypt old mail. \
                 Writes nothing before the whole message has been checked. Also verifies a signature inside. If it is \
-                valid, stores the sender's certificate, as `smime verify` does. If it is not valid, the status is 1.
+                valid, stores the sender's certificate, as `smime verify` does. If it is not valid, the mail is written, too, and \
+                the status is 1.
 
                   smime decrypt mail.eml -o plain.eml
                   smime decrypt --with-password secret.eml
@@ -25,7 +26,7 @@ extension SMIMECommand {
         )
 
         @OptionGroup var files: FileOptions
-        @OptionGroup(title: "Secrets in place of certificates") var secrets: SecretOptions
+        @OptionGroup(title: "Passwords and secret keys") var secrets: SecretOptions
         @OptionGroup var verification: VerificationOptions
         @OptionGroup var global: GlobalOptions
 

@@ -28,7 +28,13 @@ extension SMIMECommand.Encrypt {
         let author = try MailAuthor(of: message.entity.header)?.address
         let store = try await common.opening.store()
         let account = try await store.accounts.summary(of: signing.from ?? author)
-        let protector = try await protector(of: message, at: path, by: account, in: store)
+        let protector = try await protector(
+            of: message,
+            at: path,
+            by: account,
+            hasSecret: common.secret != nil,
+            in: store
+        )
         let lookup = try await lookup(common, store)
         let plan = try await plan(common, lookup)
         let copies = try await copies(plan, of: protector.header, by: author, account)
@@ -112,6 +118,7 @@ extension SMIMECommand.Encrypt {
         of message: LocatedEntity,
         at path: String,
         by account: AccountSummary?,
+        hasSecret: Bool,
         in store: Store
     ) async throws -> MessageProtector {
         var policy = try await protection.headerPolicy(of: account, in: store)
@@ -120,7 +127,8 @@ extension SMIMECommand.Encrypt {
         var protector = try MessageProtector(message, headers: policy)
         protector.compresses = compress
         MessageInput.noteMissingHeader(protector.header, of: path)
-        guard files.outputDir == nil, to.isEmpty else { return protector }
+        // With a password or secret key there is one copy for all.
+        guard files.outputDir == nil, to.isEmpty, !hasSecret else { return protector }
         // Some programs write an empty Bcc field into every mail. An empty field names no recipient.
         guard try RecipientPlan.hiddenRecipients(of: protector.header).isEmpty else {
             throw Failure(

@@ -16,10 +16,10 @@ extension SMIMECommand {
             abstract: "Encrypt mail for the recipients in To and Cc.",
             discussion: """
                 Without --to the recipients are the addresses in To and Cc, or in Resent-To and Resent-Cc of a \
-                resent message. If one of them has no usable certificate, nothing is written. The message is also \
-                encrypted to the sender, unless the sender's certificate is revoked (a warning says so).
+                resent message. If one of them has no usable certificate, nothing is written. If possible, the message is \
+                also encrypted to the sender; otherwise a warning says so.
 
-                A Bcc field needs -O DIR. The output for NAME.eml is DIR/NAME.eml for the recipients in To and Cc, and \
+                Without --to, a Bcc field needs -O DIR. The output for NAME.eml is DIR/NAME.eml for the recipients in To and Cc, and \
                 DIR/NAME.bcc1.eml, … for each Bcc recipient; these files name no other Bcc recipient. Send each one to \
                 its recipient only, as in `sendmail ADDR < FILE`.
 
@@ -41,7 +41,10 @@ extension SMIMECommand {
 
         @Option(
             name: .letter(.to),
-            help: ArgumentHelp("Encrypt to this address; may be repeated.", valueName: "addr"),
+            help: ArgumentHelp(
+                "Encrypt to this address; may be repeated.",
+                valueName: "addr"
+            ),
             completion: CompletedWords.recipients.completion
         )
         var to: [EmailAddress] = []
@@ -58,7 +61,7 @@ extension SMIMECommand {
         @OptionGroup var signing: SigningOptions
         @Flag(help: "Compress the content first.")
         var compress = false
-        @OptionGroup(title: "Secrets in place of certificates") var secrets: SecretOptions
+        @OptionGroup(title: "Passwords and secret keys") var secrets: SecretOptions
         @Option(
             help: """
                 The cipher: \(Self.cipherNames). (default: the best cipher that all recipients announce, else the \

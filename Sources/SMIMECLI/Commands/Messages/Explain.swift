@@ -9,7 +9,7 @@ extension SMIMECommand {
             commandName: "explain",
             abstract: "Explain a problem, and what to do about it.",
             discussion: """
-                Reports name each problem by a code. The meaning of a code never changes. Without a code, lists all \
+                Reports on mail and certificates name each problem by a code. The meaning of a code never changes. Without a code, lists all \
                 codes.
 
                   smime explain
@@ -19,7 +19,7 @@ extension SMIMECommand {
         )
 
         @Argument(
-            help: ArgumentHelp("The code in a report.", valueName: "code"),
+            help: ArgumentHelp("The code in a report on mail or certificates.", valueName: "code"),
             completion: CompletedWords.codes.completion
         )
         var code: String?
@@ -59,10 +59,10 @@ private struct Explanation: Encodable {
     let level: String
     let meaning: String
     let advice: String
-    private let levels: String
+    let levels: [String]
 
     private enum CodingKeys: String, CodingKey {
-        case code, level, meaning, advice
+        case code, level, levels, meaning, advice
     }
 
     init(_ code: ProblemCode) {
@@ -70,11 +70,12 @@ private struct Explanation: Encodable {
         level = code.level.rawValue
         meaning = code.meaning
         advice = code.commandAdvice
-        levels = code.levelText
+        levels = code.levels.map(\.rawValue)
     }
 
     var text: String {
-        ["\(code) (\(levels)): \(meaning)", advice].map { WrappedText.text($0, on: STDOUT_FILENO) + "\n" }.joined()
+        let title = "\(code) (\(levels.joined(separator: " or "))): \(meaning)"
+        return [title, advice].map { WrappedText.text($0, on: STDOUT_FILENO) + "\n" }.joined()
     }
 }
 

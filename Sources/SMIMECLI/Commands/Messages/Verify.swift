@@ -19,7 +19,7 @@ extension SMIMECommand {
                 in time (not expired); -v shows the details. If the verdict is not valid, also prints the command that \
                 helps. The exit status is 0 if and only if the verdict is valid; with \
                 --assert-signer, if that signer validly signed the whole message. From valid mail the sender's \
-                certificate is stored, so that the answer can be encrypted.
+                certificate is stored, so that an answer can be encrypted, unless --time or --no-harvest is given.
 
                 Revocation is judged by the revocation lists and OCSP responses in the store. --online also asks the \
                 services that the certificates name. These services then learn that the mail was read.

@@ -10,7 +10,7 @@ extension Invocation {
             if let verb = candidates.first(where: { $0.configuration.commandName == word }) {
                 verbs.append(verb)
                 (candidates, rest) = (verb.configuration.subcommands, rest.dropFirst())
-            } else if let name = Self.globalNames.first(where: { word == $0 || word.hasPrefix("\($0)=") }) {
+            } else if let name = Self.globalName(word) {
                 arguments += rest.prefix(word == name ? 2 : 1)
                 rest = rest.dropFirst(word == name ? 2 : 1)
             } else {
@@ -18,6 +18,11 @@ extension Invocation {
             }
         }
         return (verbs, arguments + rest)
+    }
+
+    /// The global option that `word` is, with or without a value; nil if it is none.
+    private static func globalName(_ word: String) -> String? {
+        globalNames.first { word == $0 || word.hasPrefix("\($0)=") }
     }
 
     /// Whether the outermost verb is `name`.
@@ -68,9 +73,7 @@ extension Invocation {
         guard !asksForHelp else { throw CleanExit.helpRequest(SMIMECommand.Git.self) }
         let given = divided.arguments
         var (own, rest) = ([String](), given[...])
-        while let word = rest.first,
-            let name = Self.globalNames.first(where: { word == $0 || word.hasPrefix("\($0)=") })
-        {
+        while let word = rest.first, let name = Self.globalName(word) {
             let count = word == name ? 2 : 1
             own += rest.prefix(count)
             rest = rest.dropFirst(count)
@@ -95,9 +98,13 @@ extension Invocation {
 
     /// Rejects `help` followed by a word that is not a verb.
     private func checkHelp() throws {
-        guard words.first == "help" else { return }
+        var rest = words[...]
+        while let name = rest.first.flatMap(Self.globalName) {
+            rest = rest.dropFirst(rest.first == name ? 2 : 1)
+        }
+        guard rest.first == "help" else { return }
         var verbs = SMIMECommand.verbs
-        for name in words.dropFirst() where !name.hasPrefix("-") {
+        for name in rest.dropFirst() where !name.hasPrefix("-") {
             guard let verb = verbs.first(where: { $0.configuration.commandName == name }) else {
                 throw Failure(.usage, "unknown command '\(name)'", hints: SMIMECommand.hints(verbs))
             }

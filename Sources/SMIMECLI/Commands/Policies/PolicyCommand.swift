@@ -15,9 +15,10 @@ extension SMIMECommand {
                 4. the rule for the sender: account, domain, *.domain
                 5. the rule for the kind of mail: bounce, list, automatic
                 6. the global rule
-                Without any rule, mail is signed and encrypted if possible.
+                Otherwise mail is signed and encrypted if possible; list mail is only signed, bounces are neither.
 
-                A message cannot lower a rule with the level require, unless the rule has --override any.
+                Neither a message nor the rule for its kind can lower the level require, unless the rule with this \
+                level has --override any.
 
                   smime policy set --recipient example.org --encrypt require
                   smime policy explain mail.eml --from alice@example.org
@@ -31,7 +32,7 @@ extension SMIMECommand {
 extension SMIMECommand.PolicyCommand {
     /// The rule's scope and its values.
     struct RuleOptions: ParsableArguments {
-        @Flag(help: "The rule for all mail.")
+        @Flag(help: "The rule for all other mail.")
         var global = false
         @Option(
             help: ArgumentHelp("The rule for mail from this address, domain or *.domain.", valueName: "pattern"),
@@ -114,7 +115,9 @@ extension SMIMECommand.PolicyCommand {
                 )
             }
             if rules.isEmpty, !report.json {
-                Console.note("no rules: mail is signed and encrypted if possible (sign=available, encrypt=available)")
+                Console.note(
+                    "no rules: mail is signed and encrypted if possible; list mail is only signed, bounces are neither"
+                )
             }
             try RuleReport.print(rules, report)
         }

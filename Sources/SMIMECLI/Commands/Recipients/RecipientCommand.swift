@@ -26,10 +26,10 @@ extension SMIMECommand.RecipientCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Use the certificates in FILE for an address.",
+            abstract: "Add certificates for an address.",
             discussion: """
                 FILE holds certificates, or is a mail that the recipient signed. A single certificate in a file need not \
-                name the address. If a file has several, and always in a mail, only the certificates are used that name \
+                name the address. If a file has several, and always in a mail, only the certificates are added that name \
                 the address or that --fingerprint selects. \
                 --trust makes the certificates trusted even if no chain leads to a trust anchor: compare their \
                 fingerprints first. A certificate for @domain is used for every address of the domain that has no \

@@ -12,8 +12,8 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Apply the policy to mail, as a resident service.",
             discussion: """
-                Listens for a mail server, which sends every message through this gateway. A message is accepted only \
-                after the next hop has accepted it, so the mail server's queue is the only queue. docs/postfix.md \
+                Listens for a mail server, which sends every message through this gateway. With SMTP and LMTP a message \
+                is accepted only after the next hop has accepted it, so the mail server's queue is the only queue. docs/postfix.md \
                 describes the set-up.
 
                   smime serve --listen outgoing=lmtp:unix:/run/smime/outgoing \\
@@ -28,7 +28,7 @@ extension SMIMECommand {
 
         @Option(
             help: ArgumentHelp(
-                "The address to listen on for mail servers; may be repeated.",
+                "The address for outgoing or incoming mail by smtp, lmtp or milter; may be repeated.",
                 valueName: "role=scheme:address"
             )
         )
@@ -61,7 +61,7 @@ extension SMIMECommand {
         var log = LogDestination.stderr
         @Option(
             help: ArgumentHelp(
-                "The name of this host in Authentication-Results fields. (default: its full name)",
+                "This host's name in Authentication-Results fields. (default: the setting filter.authserv-id)",
                 valueName: "name"
             )
         )

@@ -9,8 +9,7 @@ extension SMIMECommand {
             commandName: "config",
             abstract: "Show and change the settings of the store.",
             discussion: """
-                encryption.floor: the weakest cipher that smime uses, even if recipients announce or a sender asks for \
-                a weaker one.
+                encryption.floor: the weakest cipher that smime uses, even if recipients or senders want a weaker one.
                 encryption.unknown: the cipher for recipients who announce no ciphers. Exceptions for recipients or \
                 senders can follow, such as 'aes-256-gcm example.org=aes-256-cbc alice@example.com=aes-256-cbc'.
                 subject-tags: the tags that senders can write into a subject, and what each tag asks for. If empty, \
@@ -20,21 +19,21 @@ extension SMIMECommand {
                 filter.bounce-text: a sentence that follows the reason in a bounce, for example whom to ask. \
                 filter.bounce-text.DOMAIN is for senders of that domain.
                 filter.recipient-delimiter: the characters that begin a detail in an address, such as + in \
-                alice+tag@example.org. Such mail follows the rules and uses the account of alice@example.org. Like \
-                Postfix's recipient_delimiter. If empty, addresses have no details.
-                filter.sendmail: the program that `smime filter` passes mail to, with its arguments. A program without \
+                alice+tag@example.org. The rules and the account of alice@example.org apply to such mail (like Postfix's \
+                recipient_delimiter). If empty, addresses have no details.
+                filter.sendmail: the program that filter and sendmail pass mail to, with its arguments. A program without \
                 arguments gets -G -i.
-                filter.decrypted-sender: the envelope sender of mail that `smime filter incoming` decrypted. This \
+                filter.decrypted-sender: the envelope sender of incoming mail that was decrypted. This \
                 address receives the bounce if such mail cannot be delivered. If empty, the null sender: the original \
                 sender must not get the decrypted mail back.
-                filter.tags (on, off): whether `smime filter incoming` also writes its verdict into the subject.
+                filter.tags (on, off): whether the verdict on incoming mail is also written into the subject.
                 filter.log: where `smime filter` writes its log line for each mail: syslog, stderr or none.
                 header-protection (on, off): whether the header is signed and encrypted with the content.
                 header-confidentiality (none, baseline, shy): which header fields of encrypted mail are hidden, for \
                 accounts without a setting of their own.
                 legacy-display (on, off): whether hidden header fields are repeated in the text of the mail.
-                lookup.order: the sources of recipients' certificates in order, the registry first. A source whose own \
-                setting is empty is not used.
+                lookup.order: the sources of recipients' certificates in order; registry, which is this store, is first. A \
+                source whose own setting is empty is not used.
                 lookup.directory: a folder with certificate files, each named after an address, such as \
                 bob@example.org.pem, or a domain, such as @example.org.pem. If empty, no folder is used.
                 lookup.directory.timeout: how long to wait for the folder in lookup.directory, such as 2s or 500ms.
@@ -59,14 +58,13 @@ extension SMIMECommand {
                 are used.
                 lookup.smimea.timeout: how long to wait for the DNS.
                 lookup.budget: how long lookup.command, lookup.ldap and lookup.smimea together may delay one message.
-                lookup.cache: how long certificates from a source are used without asking the source again, such as \
-                1h.
+                lookup.cache: how long certificates from a source other than the folder are used without asking the \
+                source again, such as 1h.
                 lookup.cache.none: how long the answer that there is no certificate is used without asking the source \
                 again, such as 10m.
                 revocation.directory: a folder of revocation lists, which are used like imported lists. While the \
                 folder cannot be read, verdicts have a warning, and --revocation hard rejects certificates.
-                revocation.online (on, off): whether verify, decrypt, encrypt and filter ask the services that \
-                certificates name, as with --online.
+                revocation.online (on, off): whether the services that certificates name are asked, as with --online.
                 revocation.private-addresses (on, off): whether the services that certificates name may be in private \
                 networks.
                 revocation.timeout: how long to wait for one revocation service, such as 5s or 500ms.
@@ -123,7 +121,7 @@ extension SMIMECommand.ConfigCommand {
                 """
         )
 
-        @Argument(help: ArgumentHelp("The setting: see `smime config --help`.", valueName: "key"))
+        @Argument(help: ArgumentHelp("The setting: see `smime config --help-all`.", valueName: "key"))
         var key: SettingKey
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
@@ -146,7 +144,7 @@ extension SMIMECommand.ConfigCommand {
                 """
         )
 
-        @Argument(help: ArgumentHelp("The setting: see `smime config --help`.", valueName: "key"))
+        @Argument(help: ArgumentHelp("The setting: see `smime config --help-all`.", valueName: "key"))
         var key: SettingKey
         @Argument(help: "The new value of the setting.")
         var value: String
@@ -178,7 +176,7 @@ extension SMIMECommand.ConfigCommand {
                 """
         )
 
-        @Argument(help: ArgumentHelp("The setting: see `smime config --help`.", valueName: "key"))
+        @Argument(help: ArgumentHelp("The setting: see `smime config --help-all`.", valueName: "key"))
         var key: SettingKey
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions

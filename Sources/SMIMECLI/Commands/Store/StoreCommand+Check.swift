@@ -7,11 +7,11 @@ extension SMIMECommand.StoreCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
-            abstract: "Find damage, loose permissions, and unused data.",
+            abstract: "Find damage and loose permissions, and remove old data.",
             discussion: """
                 The status is 0 for a sound store, 1 if it should be cleaned up, 77 if other users could read or \
-                change it, and 78 if it is damaged. The private keys are also checked, if no passphrase from the \
-                terminal is needed to open them.
+                change it, and 78 if it is damaged. Private keys are checked, too, unless a passphrase would \
+                have to be typed.
 
                 Removes fetched and learned data that is no longer needed: expired OCSP responses, expired revocation \
                 lists that have successors, and CA certificates that no chain uses. --dry-run only lists them. \

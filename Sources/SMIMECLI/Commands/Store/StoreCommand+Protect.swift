@@ -70,11 +70,10 @@ extension SMIMECommand.StoreCommand {
     struct Rekey: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rekey",
-            abstract: "Seal all private keys with a new store key, and make a new key file.",
+            abstract: "Seal all private keys with a new store key.",
             discussion: """
-                Use this if another person may have the key file. A passphrase of the store stays the same. The new \
-                key file replaces the old one, which gets another name beside it: older copies of the store can only \
-                be opened with it. Remove it when you have no such copies any more.
+                Use this if another person may have the key file. A passphrase of the store stays the same. The old \
+                key file is renamed. Keep it as long as you have older copies of the store: only it opens them.
 
                   smime store rekey
                   smime store rekey --password-file FILE

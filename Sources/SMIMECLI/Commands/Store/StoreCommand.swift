@@ -53,10 +53,10 @@ extension SMIMECommand.StoreCommand {
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup",
-            abstract: "Copy the whole store to one file, in case this one is lost or damaged.",
+            abstract: "Copy the whole store to one file.",
             discussion: """
                 The copy contains everything except the key file. The private keys in the copy open only with the key \
-                file or the passphrase. `smime store restore` puts the copy back. Other programs may use the store \
+                file or the passphrase. `smime store restore` makes the copy the store again. A store on a server is copied with pg_dump. Other programs may use the store \
                 meanwhile. To move accounts to a new computer, use `smime account backup`.
 
                   smime store backup -o smime-$(date +%F).sqlite
@@ -168,7 +168,7 @@ extension SMIMECommand.StoreCommand {
     struct StartOver: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "start-over",
-            abstract: "Put a store aside that can no longer be opened, and begin with an empty store.",
+            abstract: "Put the store aside, so that the next import makes a new one.",
             discussion: """
                 Use this if the key file or the passphrase of the store is lost. Without it the private keys in the \
                 store cannot be opened. Look for a copy first: a backup of the key file, an account backup, or the \
@@ -176,7 +176,7 @@ extension SMIMECommand.StoreCommand {
 
                 First stop other programs that use the store, such as a mail filter. Nothing is destroyed: the files \
                 of the old store are renamed, and the new names are printed. To go back to the old store, rename its \
-                files again. To continue with the empty store, import your .p12 files again. Asks first, unless --yes \
+                files again. To continue with a new store, import your .p12 files again. Asks first, unless --yes \
                 is given.
 
                   smime store start-over
@@ -190,7 +190,9 @@ extension SMIMECommand.StoreCommand {
 
         func run() async throws {
             let location = try global.location
-            try confirmation.confirm("\(location.path): the store would be put aside, and an empty one take its place")
+            try confirmation.confirm(
+                "\(location.path): the store would be put aside, and the next import makes a new one"
+            )
             let kept = try await KeyAgentUse.forgetting(location) { try await Store.startOver(location, at: .now) }
             guard !kept.isEmpty else { throw try global.missingStore }
             try report.print(["kept": kept]) { kept.map { "kept \($0.escapedForDisplay)\n" }.joined() }

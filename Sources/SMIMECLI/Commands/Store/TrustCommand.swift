@@ -92,12 +92,12 @@ extension SMIMECommand.TrustCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Trust every certificate that chains to a certificate in FILE.",
+            abstract: "Make the certificates in FILE trust anchors.",
             discussion: """
                 Compare the fingerprint first. An intermediate CA certificate becomes an anchor, too.
 
-                FILE may also be a signed mail, such as one with the verdict "Not trusted". The command takes the CA \
-                certificate at the top of its chain, and asks whether you compared the fingerprint, unless \
+                FILE may also be a signed mail, such as one with the verdict "Not trusted". The command takes the highest \
+                CA certificate in the mail, and asks whether you compared the fingerprint, unless \
                 --fingerprint gives it.
 
                 To trust a certificate that was imported with an identity, give its complete fingerprint. At a \
