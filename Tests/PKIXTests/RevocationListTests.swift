@@ -32,8 +32,14 @@ import Testing
 
     @Test func `more lists than the limit are an error`() throws {
         let scene = try RevocationScene()
-        // Each list claims a different key, so no list can replace another.
-        let lists = try (0..<70).map { try scene.list(-1, identifier: [UInt8($0)]) }
+        // Each list is for another distribution point, named by a directory name, so no list can replace another.
+        let lists = try (0..<70).map { number in
+            let attribute = TestDER.element(0x30, [6, 3, 0x55, 4, 3], TestDER.element(12, Array("\(number)".utf8)))
+            let name = TestDER.element(0x30, TestDER.element(0x31, attribute))
+            let point = TestDER.element(0xA0, TestDER.element(0xA0, TestDER.element(0xA4, name)))
+            let extra = TestDER.listExtension(28, TestDER.element(0x30, point), isCritical: true)
+            return try scene.list(-1, extra: [extra])
+        }
         let problems = scene.revocation(lists)?.problems ?? []
         #expect(problems.contains { $0.code == "revocation-unknown" && $0.level == .error })
     }

@@ -65,21 +65,28 @@ extension Certificate {
     /// The number of addresses in a report if the certificate exceeds the maximum.
     private static let reportedNames = 20
 
-    /// The maximum of `verificationCost`. RSA keys with moduli up to 4096 bits and exponents up to 256 bits (FIPS 186-4) cost
-    /// less.
+    /// The maximum of `verificationCost`.
     private static let maximumVerificationCost = 150
+    /// The maximum length of an RSA exponent in bits. libcrypto has the same limit for moduli of more than 3072 bits
+    /// (OPENSSL_RSA_MAX_PUBEXP_BITS).
+    private static let maximumExponentBits = 64
 
     /// Whether the certificate exceeds the maximum of compared parts, or of extensions, or verifying one signature with its
     /// key takes too long.
     package var isExcessive: Bool {
         comparedParts.count > Self.maximumNames || comparedParts.extensions > Self.maximumNames
-            || verificationCost > Self.maximumVerificationCost
+            || isSlow
+    }
+
+    /// Whether verifying one signature with the key takes too long.
+    private var isSlow: Bool {
+        verificationCost > Self.maximumVerificationCost || rsaExponentBits > Self.maximumExponentBits
     }
 
     /// The error that the certificate exceeds the maximum; nil if it does not.
     package var excess: Problem? {
         guard isExcessive else { return nil }
-        guard verificationCost <= Self.maximumVerificationCost else {
+        guard !isSlow else {
             return Problem(.chainNotChecked, "verifying a signature with the key of \(subject) takes too long")
         }
         let parts = "names, name constraints, policies and distribution points"
@@ -118,11 +125,16 @@ extension Certificate {
         }
     }
 
+    /// The length of the exponent of an RSA key in bits, rounded up to bytes; 0 for other keys.
     private var rsaExponentBits: Int {
+        switch publicKeyAlgorithm {
+        case .rsa, .rsaPSS: break
+        default: return 0
+        }
         guard var info = try? ElementReader(ASN1Node.read(publicKeyInfo)), (try? info.next()) != nil,
             let key = try? info.next().bits(), var fields = try? ElementReader(ASN1Node.read(key)),
             (try? fields.next()) != nil, let exponent = try? fields.next().primitive()
         else { return 0 }
-        return min(exponent.count, 2048) * 8
+        return min(exponent.drop { $0 == 0 }.count, 2048) * 8
     }
 }

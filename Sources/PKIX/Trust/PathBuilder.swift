@@ -90,6 +90,20 @@ struct PathBuilder {
     /// The maximum number of issuers in the message through which `pathsOfEachIssuer` leads.
     private static let maximumIssuers = 8
 
+    /// A path of two certificates for each key that signed `certificate`. Keys from the message come last, at most
+    /// `maximumIssuers`.
+    mutating func directPaths(of certificate: Certificate) -> [CertificatePath] {
+        var keys: Set<PublicKeyDigest> = []
+        let signers = issuers(of: certificate).map(\.0).filter { issuer in
+            !issuer.isExcessive && !keys.contains(issuer.publicKeyDigest) && check.isSigned(certificate, by: issuer)
+                && keys.insert(issuer.publicKeyDigest).inserted
+        }
+        let sent = signers.filter { extra.contains($0.fingerprint) }.prefix(Self.maximumIssuers)
+        return (signers.filter { !extra.contains($0.fingerprint) } + sent).map {
+            CertificatePath(certificates: [certificate, $0], end: .missing)
+        }
+    }
+
     /// A path through each known issuer of `certificate`, complete or not, even if `certificate` itself is a trust anchor.
     /// Issuers from the message come last, at most `maximumIssuers`.
     mutating func pathsOfEachIssuer(of certificate: Certificate) -> [CertificatePath] {
@@ -153,6 +167,14 @@ struct PathBuilder {
         return reached
     }
 
+    /// Whether one of the store's anchors signed `certificate`.
+    private func isBelowAnchor(_ certificate: Certificate) -> Bool {
+        guard anchorNames.contains(certificate.issuer.canonical), !certificate.isExcessive else { return false }
+        return (candidates[certificate.issuer.canonical] ?? []).contains {
+            anchors.contains($0.fingerprint) && check.isSigned(certificate, by: $0)
+        }
+    }
+
     /// The certificates with the name of `certificate`'s issuer, most promising first.
     private mutating func issuers(of certificate: Certificate) -> [(Certificate, isAnchor: Bool)] {
         var found = (candidates[certificate.issuer.canonical] ?? []).map {
@@ -162,10 +184,12 @@ struct PathBuilder {
             usesSystemAnchors = true
             found += systemAnchors.certificates(named: certificate.issuer).map { ($0, isAnchor: true) }
         }
+        // Anyone can make certificates for an authority's key, with the anchor as their issuer's name.
+        let isSeveral = found.count { !$0.isAnchor } > 1
         func rank(_ candidate: (Certificate, isAnchor: Bool)) -> Int {
             let key = candidate.0.subjectKeyIdentifier
             let fits = key != nil && key == certificate.authorityKeyIdentifier
-            let isNear = anchorNames.contains(candidate.0.issuer.canonical)
+            let isNear = isSeveral && isBelowAnchor(candidate.0)
             return (fits ? 8 : 0) + (candidate.isAnchor ? 4 : 0) + (candidate.0.isValid(at: date) ? 2 : 0)
                 + (isNear ? 1 : 0)
         }

@@ -140,12 +140,23 @@ package struct PathValidator: Sendable {
         let isTrustedAlone = verdict.trust == .pinned || verdict.trust != nil && verdict.certificates.count == 1
         guard isTrustedAlone, check.hasEvidence, verdict.revocation?.isFirstRevoked == false else { return verdict }
         var result = verdict
+        /// Returns whether a path says that the certificate was revoked.
+        func read(_ paths: [CertificatePath]) -> Bool {
+            for path in paths {
+                guard let revocation = check.revocation(of: path, isPinned: true) else { continue }
+                let isProven = revocation.status == .good && result.revocation?.status == .unknown
+                if revocation.isFirstRevoked || isProven { result.revocation = revocation }
+                if revocation.isFirstRevoked { return true }
+            }
+            return false
+        }
         var builder = PathBuilder(store, systemAnchors: nil, extra: key.extra, budget: budget, at: date)
-        for path in builder.pathsOfEachIssuer(of: key.certificate) {
-            guard let revocation = check.revocation(of: path, isPinned: true) else { continue }
-            let isProven = revocation.status == .good && result.revocation?.status == .unknown
-            if revocation.isFirstRevoked || isProven { result.revocation = revocation }
-            if revocation.isFirstRevoked { return result }
+        // What the keys say that signed the certificate needs no longer path.
+        guard !read(builder.directPaths(of: key.certificate)) else { return result }
+        if result.revocation?.status == .unknown, check.lists?.hasOtherSigners == true,
+            read(builder.pathsOfEachIssuer(of: key.certificate))
+        {
+            return result
         }
         // A sender could hide the issuer that revoked the certificate behind many others.
         if budget.isSpent { result.revocation?.leaveOpen() }

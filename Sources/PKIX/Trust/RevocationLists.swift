@@ -151,6 +151,12 @@ struct RevocationLists {
         _ selection: inout Selection
     ) -> Certificate? {
         guard !issuers.isEmpty else { return nil }
+        // The list of another authority with the same name has no effect on this path. libcrypto compares these, too.
+        if let named = list.authorityKeyIdentifier,
+            !issuers.contains(where: { $0.subjectKeyIdentifier == nil || $0.subjectKeyIdentifier == named })
+        {
+            return nil
+        }
         if let signer = issuers.first(where: { isSigned(list, by: $0) }) {
             let claimed = list.authorityKeyIdentifier
             let isMeant = issuers.contains { issuer in
@@ -162,12 +168,9 @@ struct RevocationLists {
             selection.isCutShort = true
         } else if (try? list.object()) == nil {
             selection.unreadable.append(list)
-        } else if list.authorityKeyIdentifier.map({ named in issuers.contains { $0.subjectKeyIdentifier == named } })
-            ?? true
-        {
+        } else {
             selection.forged.append(list)
         }
-        // Otherwise it is the list of another authority with the same name, which has no effect on this path.
         return nil
     }
 

@@ -19,6 +19,9 @@ struct Authorities: Sendable {
     /// All CA certificates found, nearest first.
     private(set) var all: [Certificate] = []
     private(set) var anchors: Set<Certificate> = []
+    /// Whether these are all authorities with the issuers' names. If not, other certificates of the same issuer may need
+    /// others.
+    private(set) var isComplete = true
     /// The name keys of all issuers found, including issuers of revocation lists. Revocation lists of these issuers are
     /// relevant.
     private(set) var issuers: Set<[UInt8]> = []
@@ -39,6 +42,7 @@ struct Authorities: Sendable {
 
     private init(lookingAbove certificates: [Certificate], in database: SQLDatabase) throws {
         guard try !look(above: certificates, verifies: false, in: database) else { return }
+        isComplete = false
         // There are more than the limits permit, so those whose keys signed a certificate below them come first.
         (all, anchors) = ([], [])
         _ = try look(above: certificates, verifies: true, in: database)
@@ -89,7 +93,12 @@ struct Authorities: Sendable {
     private static func issuers(of certificates: [Certificate], among found: [Authority]) -> [Authority] {
         let named = Set(certificates.compactMap(\.authorityKeyIdentifier))
         func isNamed(_ item: Authority) -> Bool { item.certificate.subjectKeyIdentifier.map(named.contains) == true }
-        let ordered = found.filter(isNamed) + found.reversed().filter { !isNamed($0) }
+        // The keys that verify fastest come first, so that many slow ones do not use up the budget.
+        func byCost(_ items: [Authority]) -> [Authority] {
+            items.enumerated().map { (cost: $1.certificate.verificationCost, place: $0, item: $1) }
+                .sorted { ($0.cost, $0.place) < ($1.cost, $1.place) }.map(\.item)
+        }
+        let ordered = byCost(found.filter(isNamed)) + byCost(found.reversed().filter { !isNamed($0) })
         let search = IssuerSearch(among: ordered.map(\.certificate))
         let issuers = Set(certificates.flatMap(search.allIssuers).map(\.fingerprint))
         return Array(ordered.filter { issuers.contains($0.certificate.fingerprint) }.prefix(maximumNamed))

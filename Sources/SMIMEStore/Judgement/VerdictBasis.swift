@@ -104,6 +104,8 @@ struct VerdictEvidence: Sendable {
     /// The names of all issuers in possible chains, and the `matchingKey`s of the names.
     let issuers: [DistinguishedName]
     let issuerKeys: Set<[UInt8]>
+    /// Whether there were too many authorities of one name to read all, so that the evidence is only for one certificate.
+    let isPartial: Bool
 
     /// Whether the store has no evidence, so that only the options provide some.
     var isNone: Bool { issuerKeys.isEmpty }
@@ -124,11 +126,12 @@ struct VerdictEvidence: Sendable {
         var seen: Set<[UInt8]> = []
         issuers = ([certificate] + authorities.all).map(\.issuer).filter { seen.insert($0.der).inserted }
         issuerKeys = authorities.issuers
+        isPartial = !authorities.isComplete
     }
 
     private init(trust: TrustStore) {
         self.trust = trust
-        (issuers, issuerKeys) = ([], [])
+        (issuers, issuerKeys, isPartial) = ([], [], false)
     }
 
     /// No evidence: for a group whose issuer has no CA certificate and no revocation list in the store.
@@ -147,6 +150,8 @@ struct GroupedEvidence: Sendable {
     /// The name hashes of the system's anchors.
     private let systemNames: Set<UInt32>
     private var groups: [VerdictRecord.Group: VerdictEvidence] = [:]
+    /// The evidence for single certificates of groups whose evidence is partial, by their fingerprints.
+    private var singles: [[UInt8]: VerdictEvidence] = [:]
 
     /// Up to this number of groups, each is looked up individually. For more, the names of all CA certificates and list
     /// issuers are read once.
@@ -181,12 +186,16 @@ struct GroupedEvidence: Sendable {
         in database: SQLDatabase,
         _ certificate: () throws -> Certificate
     ) throws {
-        guard !isAlone(record), groups[record.group] == nil else { return }
-        groups[record.group] = try VerdictEvidence(on: certificate(), systemAnchors: systemAnchors, in: database)
+        guard !isAlone(record), groups[record.group]?.isPartial != false else { return }
+        let evidence = try VerdictEvidence(on: certificate(), systemAnchors: systemAnchors, in: database)
+        if groups[record.group] == nil { groups[record.group] = evidence }
+        if evidence.isPartial { singles[record.fingerprint] = evidence }
     }
 
     /// The evidence for the group of `record`; no evidence if it was not read.
-    subscript(_ record: VerdictRecord) -> VerdictEvidence { isAlone(record) ? none : groups[record.group] ?? none }
+    subscript(_ record: VerdictRecord) -> VerdictEvidence {
+        isAlone(record) ? none : singles[record.fingerprint] ?? groups[record.group] ?? none
+    }
 
     /// Whether neither the store nor the system's anchors have a certificate or list with the issuer's name.
     private func isAlone(_ record: VerdictRecord) -> Bool {

@@ -44,7 +44,9 @@ struct VerdictBook {
         var issuers = evidence.issuerKeys
         if evidence.isNone, options.hasLists(by: record.group.issuer) { issuers.insert([UInt8](record.group.issuer)) }
         if isNamed { issuers.insert([UInt8](record.subject)) }
-        guard !isNamed else { return VerdictBasis(evidence, with: issuers, under: options, at: time) }
+        guard !isNamed, !evidence.isPartial else {
+            return VerdictBasis(evidence, with: issuers, under: options, at: time)
+        }
         guard !issuers.isEmpty else {
             let basis = empty ?? VerdictBasis(evidence, with: [], under: options, at: time)
             empty = basis

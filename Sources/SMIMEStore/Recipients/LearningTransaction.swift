@@ -224,14 +224,14 @@ extension LearningTransaction {
     }
 
     /// The key of the trust anchor at the end of the chain of `certificate`, even if the certificate has expired; nil if
-    /// there is no such chain.
+    /// there is no such chain, or if it has another error.
     private func root(above certificate: Certificate, _ extra: [Certificate]) throws -> PublicKeyDigest? {
         var trust = try TrustStore(judging: [certificate] + extra, systemAnchors: true, in: database)
         trust.pinned = []
         trust.options.revocation = .off
         let time = max(certificate.notBefore, min(now, certificate.notAfter))
         let verdict = trust.judge(certificate, extra: extra, purpose: .signing, at: time)
-        guard case .anchor? = verdict.trust else { return nil }
+        guard verdict.isTrusted, case .anchor? = verdict.trust else { return nil }
         return verdict.certificates.last?.publicKeyDigest
     }
 }
