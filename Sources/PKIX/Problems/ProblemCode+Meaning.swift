@@ -194,7 +194,7 @@ extension ProblemCode {
             "ask the owner for the new certificate; older mail can be judged at the time when it was signed"
         case .certificateNotYetValid, .chainNotYetValid: "wait, or check your clock"
         case .certificateRevoked: "do not rely on the certificate: ask its owner for a new certificate, but not by mail"
-        case .chainDistrusted: "do not rely on the certificate, unless you distrusted it by mistake"
+        case .chainDistrusted: "do not rely on the certificate; if you distrusted it by mistake, trust it again"
         case .chainExpired: "ask the sender for a certificate by a current authority"
         case .chainNoAnchor:
             "if you know the authority, make its certificate an anchor; if you compared fingerprints, pin the sender's certificate"

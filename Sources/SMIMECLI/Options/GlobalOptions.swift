@@ -162,7 +162,10 @@ extension Store {
 extension ArgumentHelp {
     static let json: ArgumentHelp = "Report as one JSON object on standard output."
     static let noSystemAnchors: ArgumentHelp = "Trust only the anchors of this store, not the system's anchors."
-    static let time = ArgumentHelp("Judge validity at this time, such as 2026-01-31T12:00:00Z.", valueName: "time")
+    static let time = ArgumentHelp(
+        "Judge validity at this time, such as 2026-01-31 or 2026-01-31T12:00:00Z.",
+        valueName: "time"
+    )
 }
 
 extension Invocation {

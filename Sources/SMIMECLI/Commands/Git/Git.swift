@@ -15,7 +15,7 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Sign and verify commits and tags for git.",
             discussion: """
-                git calls this command by the name smime-git, which is a link to smime:
+                git calls smime-git, a link to smime that the Debian package has, or that you make:
 
                   git config --global gpg.format x509
                   git config --global gpg.x509.program smime-git

@@ -16,8 +16,7 @@ extension SMIMECommand {
                 Decrypts, verifies, and shows the text; attachments are listed. Control characters for the terminal \
                 are removed. Changes nothing in the store, and asks no service over the network.
 
-                --html writes a page that loads nothing, runs nothing and follows no link; only the owner can read the \
-                file.
+                --html writes a page without scripts, links and remote content; only the owner can read the file.
 
                 The status is 0 for valid mail and for mail without a signature, 1 if a signature is not valid.
 
@@ -28,7 +27,7 @@ extension SMIMECommand {
         )
 
         @Argument(
-            help: ArgumentHelp("The message; standard input if it is - or left out.", valueName: "file"),
+            help: ArgumentHelp("The message; standard input if it is -.", valueName: "file"),
             completion: .file()
         )
         var file = "-"

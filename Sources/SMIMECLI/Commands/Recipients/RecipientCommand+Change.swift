@@ -185,7 +185,7 @@ extension SMIMECommand.RecipientCommand {
             abstract: "Never use the certificates of an address.",
             discussion: """
                 The public key is distrusted: other certificates with the same key are not used for the address \
-                either.
+                either. `smime recipient trust` undoes this.
 
                   smime recipient distrust bob@example.org
                   smime recipient distrust bob@example.org --fingerprint 55bc33f5

@@ -74,10 +74,10 @@ extension SMIMECommand.StoreCommand {
             discussion: """
                 The target store must not exist yet. The copy is made in one transaction and verified; the same key \
                 file opens both stores. A copy leaves out the settings that name programs, files, directories and \
-                sockets of one host. Put them into /etc/smime/host.conf on each host, and after a copy from a server \
-                set them again: filter.sendmail, lookup.command, lookup.directory, lookup.ldap.ca-file, \
+                sockets of one host: filter.sendmail, lookup.command, lookup.directory, lookup.ldap.ca-file, \
                 lookup.ldap.password-file, lookup.smimea.trust-anchor, revocation.directory, and lookup.ldap if its \
-                URL begins with ldapi:. First stop the programs that write to the old store: \
+                URL begins with ldapi:. After a copy to a server put them into /etc/smime/host.conf on each host. \
+                After a copy from a server set them again. First stop the programs that write to the old store: \
                 later changes are not in the copy.
 
                   smime store copy --to postgresql://db.example.org/smime
