@@ -240,13 +240,16 @@ import Testing
         }
     }
 
-    @Test func `an imported certificate that no trusted authority issued holds up no other one`() async throws {
+    /// Nobody issued the first one below an anchor; the authority of the second one must not issue it.
+    @Test(arguments: ["mallory", "name-constraints"])
+    func `an imported certificate without a valid chain holds up no other one`(name: String) async throws {
         let store = try await home.open()
         try await addAuthorities(to: store, [])
         var batch = ImportBatch()
+        batch.intermediates = [try Certificate(fixture: "name-constraints/ca.pem")]
         batch.recipients = [
             .init(
-                certificate: try Certificate(fixture: "mallory/cert.pem"),
+                certificate: try Certificate(fixture: "\(name)/cert.pem"),
                 addresses: [try AddressScope(alice)],
                 source: .imported
             )

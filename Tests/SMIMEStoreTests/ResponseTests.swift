@@ -80,6 +80,17 @@ import Testing
         #expect(try await kept(about: "alice", in: store) == [[2]])
     }
 
+    @Test func `a permanent revocation stays, whatever the responder says later`() async throws {
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        let endless = OCSPResponse.Lifetime.endless.timeIntervalSince(.judged)
+        try await keep([1], about: "alice", from: 0, to: endless, in: store)
+        try await keep([2], about: "alice", from: 100, to: 600, in: store, at: 100)
+        try await keep([3], about: "bob", from: 0, to: 10_000_000, in: store, at: 9_000_000)
+        #expect(try await kept(about: "alice", "bob", in: store) == [[1], [3]])
+        #expect(try await store.tidy(at: Date.judged.addingTimeInterval(9_000_000)).isEmpty)
+    }
+
     @Test func `ended responses are removed when another one is stored`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()

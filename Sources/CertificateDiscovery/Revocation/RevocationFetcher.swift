@@ -14,22 +14,6 @@ package actor RevocationFetcher: RevocationSource {
         package let error: RevocationError
     }
 
-    /// An OCSP response to be stored, with the certificate and the period that it applies to.
-    package struct FetchedResponse: Hashable, Sendable {
-        /// The response; its signature was verified.
-        package let response: OCSPResponse
-        /// The certificate that the response is about.
-        package let certificate: OCSPResponse.Subject
-        /// The period in which the response is valid.
-        package let lifetime: OCSPResponse.Lifetime
-    }
-
-    /// A revocation list to be stored, with the certificate with whose key it is signed.
-    package struct FetchedList: Hashable, Sendable {
-        package let list: CertificateList
-        package let issuer: Certificate
-    }
-
     /// The maximum number of questions that one fetcher asks.
     package static let maximumQuestions = 256
 
@@ -114,7 +98,7 @@ package actor RevocationFetcher: RevocationSource {
             let response = OCSPResponse(der: der)
             if let lifetime = response.lifetime(about: certificate, issuedBy: issuer, at: date) {
                 if let subject = try? OCSPResponse.Subject(certificate, issuedBy: issuer) {
-                    let kept = FetchedResponse(response: response, certificate: subject, lifetime: lifetime)
+                    let kept = FetchedResponse(certificate: subject, response: response, lifetime: lifetime)
                     if !responses.contains(kept) { responses.append(kept) }
                 }
                 return response

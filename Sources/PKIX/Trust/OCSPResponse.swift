@@ -62,8 +62,8 @@ package struct OCSPResponse: Sendable {
         /// The subject of a stored response.
         package init(bytes: [UInt8]) { self.bytes = bytes }
 
-        /// All certificates with the `nameDigest` of `certificate`: the first value before them and the first one after them.
-        package static func range(of certificate: Certificate) throws(CMSError) -> (after: [UInt8], before: [UInt8]) {
+        /// All subjects with the `nameDigest` of `certificate` are between the two values: at least `first`, and before `end`.
+        package static func range(of certificate: Certificate) throws(CMSError) -> (first: [UInt8], end: [UInt8]) {
             let name = try certificate.nameDigest.bytes
             return (name, name + [UInt8](repeating: 0xFF, count: 33))
         }
@@ -158,7 +158,9 @@ package struct OCSPResponse: Sendable {
 
     private static func lifetime(_ answer: OCSPObject.SingleResponse) -> Lifetime? {
         guard let since = answer.thisUpdate?.date else { return nil }
-        return Lifetime(since: since, until: answer.nextUpdate?.date ?? since.addingTimeInterval(longestAnswer))
+        let until = answer.nextUpdate?.date ?? since.addingTimeInterval(longestAnswer)
+        // RFC 5280 §4.1.2.5 permits the last second of 9999, which stands for a permanent revocation here.
+        return Lifetime(since: since, until: min(until, Lifetime.endless.addingTimeInterval(-1)))
     }
 }
 

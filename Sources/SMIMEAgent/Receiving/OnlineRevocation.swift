@@ -91,10 +91,8 @@ package actor OnlineRevocation: RevocationSource {
     package func keep() async -> KeystoreError? {
         guard let fetcher else { return nil }
         var batch = ImportBatch()
-        batch.fetchedLists = await fetcher.certificateLists.map { .init(list: $0.list, issuer: $0.issuer) }
-        batch.responses = await fetcher.responses.map {
-            .init(certificate: $0.certificate, response: $0.response, lifetime: $0.lifetime)
-        }
+        batch.fetchedLists = await fetcher.certificateLists
+        batch.responses = await fetcher.responses
         batch.silentServices = await fetcher.silentServices.sorted()
         batch.answeringServices = await fetcher.answeringServices.intersection(knownSilence).sorted()
         guard !batch.isEmpty else { return nil }

@@ -7,7 +7,7 @@ enum ResponseRecord {
     /// How long an expired answer stays stored, in seconds. This allows for differences between clocks.
     static let tolerance = 300
 
-    /// The stored answers about `certificates`, whoever issued them.
+    /// The stored answers about `certificates`, also those of other authorities with the names of their issuers.
     static func responses(
         about certificates: [Certificate],
         in database: SQLDatabase
@@ -18,8 +18,8 @@ enum ResponseRecord {
         guard hasAny == true else { return [:] }
         return try certificates.reduce(into: [:]) { found, certificate in
             let range = try OCSPResponse.Subject.range(of: certificate)
-            let stored = try database.cached(.response, [range.after], cost: { $0.reduce(0) { $0 + $1.1.der.count } }) {
-                try responses("WHERE certificate >= ? AND certificate < ?", [range.after, range.before], in: database)
+            let stored = try database.cached(.response, [range.first], cost: { $0.reduce(0) { $0 + $1.1.der.count } }) {
+                try responses("WHERE certificate >= ? AND certificate < ?", [range.first, range.end], in: database)
             }
             found.merge(stored) { one, _ in one }
         }
@@ -38,5 +38,28 @@ enum ResponseRecord {
         try database.rows("SELECT certificate, der FROM ocsp_response \(condition)", arguments).map { row in
             (OCSPResponse.Subject(bytes: try row.value("certificate")), OCSPResponse(der: try row.value("der")))
         }
+    }
+
+    /// Stores `items`. A newer answer replaces an older one, but no other answer replaces a permanent revocation. Expired
+    /// answers are deleted.
+    ///
+    /// - Parameter time: seconds since 1970.
+    static func insert(_ items: [FetchedResponse], at time: Int, into database: SQLDatabase) throws {
+        guard !items.isEmpty else { return }
+        let insert = """
+            INSERT INTO ocsp_response (certificate, der, since, until) VALUES (?, ?, ?, ?)
+            ON CONFLICT (certificate) DO UPDATE SET der = excluded.der, since = excluded.since, until = excluded.until
+            WHERE excluded.since >= ocsp_response.since AND (ocsp_response.until < ? OR excluded.until = ocsp_response.until)
+            """
+        for item in items {
+            try database.execute(
+                insert,
+                [
+                    item.certificate.bytes, item.response.der, item.lifetime.since.seconds,
+                    item.lifetime.until.seconds, OCSPResponse.Lifetime.endless.seconds,
+                ]
+            )
+        }
+        try database.execute("DELETE FROM ocsp_response WHERE until < ?", [time - tolerance], isCounted: false)
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-package import PKIX
+import PKIX
 
 /// Revocation lists, in the table `crl`.
 enum RevocationListRecord {
@@ -59,13 +59,4 @@ enum RevocationListRecord {
             }
         }
     }
-}
-
-/// A revocation list from a service that a certificate names.
-package struct FetchedList: Sendable {
-    package let list: CertificateList
-    /// The certificate with whose key the list is signed; this has been verified.
-    package let issuer: Certificate
-
-    package init(list: CertificateList, issuer: Certificate) { (self.list, self.issuer) = (list, issuer) }
 }

@@ -153,8 +153,8 @@ extension Certificate {
     package func names(_ scope: AddressScope) -> Bool { emailAddresses.contains(where: scope.contains) }
 
     /// The addresses whose mail can be encrypted to the certificate. Never a whole domain, even if the certificate names
-    /// `domain-confidentiality-authority` (RFC 3183): whoever gets a mailbox of that name at a provider also gets a certificate
-    /// for it. A user can choose the certificate for the domain.
+    /// `domain-confidentiality-authority` (RFC 3183): a person who gets a mailbox of that name at a provider also gets a
+    /// certificate for it. A user can choose the certificate for the domain.
     package var recipientScopes: [AddressScope] { ownAddresses.map { AddressScope($0) } }
 
     /// The mailboxes that the certificate names. A name like `*@example.com` is no mailbox.

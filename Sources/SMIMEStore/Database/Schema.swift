@@ -223,9 +223,8 @@ package struct Schema: Sendable {
         ) STRICT
         """,
         "CREATE INDEX crl_by_issuer ON crl (issuer_key)",
-        // A responder's latest answer about each certificate, by the SHA-256 of the certificate's issuer and serial number.
-        // `certificate` is an `OCSPResponse.Subject`. The responder's signature is verified at each use; the times are those of
-        // the answer.
+        // A responder's latest answer about each certificate, which is an `OCSPResponse.Subject`. The responder's signature is
+        // verified at each use; the times are those of the answer.
         """
         CREATE TABLE ocsp_response (
             certificate BLOB PRIMARY KEY,

@@ -60,22 +60,6 @@ package struct ImportBatch: Sendable {
         }
     }
 
-    /// An OCSP response about a certificate.
-    package struct ResponseItem: Sendable {
-        /// The certificate.
-        package let certificate: OCSPResponse.Subject
-        /// The answer. Its signature has been verified.
-        package let response: OCSPResponse
-        /// The period in which the answer is valid.
-        package let lifetime: OCSPResponse.Lifetime
-
-        package init(certificate: OCSPResponse.Subject, response: OCSPResponse, lifetime: OCSPResponse.Lifetime) {
-            self.certificate = certificate
-            self.response = response
-            self.lifetime = lifetime
-        }
-    }
-
     /// Certificates with their private keys, for accounts.
     package var identities: [IdentityItem] = []
     /// Other people's certificates.
@@ -89,7 +73,7 @@ package struct ImportBatch: Sendable {
     /// Revocation lists from the issuers' services, with verified signatures. Lists that they replace are deleted.
     package var fetchedLists: [FetchedList] = []
     /// OCSP responses with verified signatures.
-    package var responses: [ResponseItem] = []
+    package var responses: [FetchedResponse] = []
     /// Services, as host and port, that did not answer in time. This is recorded for some minutes.
     package var silentServices: [String] = []
     /// Services that answered. Records of earlier failures are deleted.

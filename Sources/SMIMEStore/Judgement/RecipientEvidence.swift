@@ -8,7 +8,7 @@ struct RecipientEvidence: Sendable {
         let address: AddressScope
         let recipients: [KnownRecipient]
         /// The CA certificates that sources have for this address. They may complete the chains of certificates from other
-        /// sources, but only of this address: whoever publishes them chooses them.
+        /// sources, but only of this address: the owner of an address may have published them.
         let authorities: [Certificate]
     }
 

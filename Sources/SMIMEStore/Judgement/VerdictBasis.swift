@@ -141,7 +141,7 @@ struct VerdictEvidence: Sendable {
 }
 
 /// The evidence for each group of certificates that are validated together. It is read for the first certificate of a
-/// group.
+/// group, or for each one if it is partial.
 struct GroupedEvidence: Sendable {
     private let systemAnchors: Bool
     private let none: VerdictEvidence

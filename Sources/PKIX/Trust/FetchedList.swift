@@ -1,0 +1,8 @@
+/// A revocation list from a service that a certificate names.
+package struct FetchedList: Hashable, Sendable {
+    package let list: CertificateList
+    /// The certificate with whose key the list is signed; this has been verified.
+    package let issuer: Certificate
+
+    package init(list: CertificateList, issuer: Certificate) { (self.list, self.issuer) = (list, issuer) }
+}
