@@ -1,6 +1,7 @@
 import ByteStreams
 import Foundation
 import InternetMessage
+import PKIX
 import SMIME
 import SMIMEAgent
 import SMIMEGateway
@@ -10,6 +11,33 @@ import Testing
 
 /// Real mail through the filter, with Alice's store.
 @Suite struct OutgoingFilterTests {
+    @Test func `mail waits if checking the recipient's certificate takes too long`() async throws {
+        var factory = try CertificateFactory()
+        try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
+        let person = CertificateFactory.person("dana@example.com")
+        try factory.issue("dana", subject: "/CN=Dana", by: "root", extensions: person)
+        let office = try await TestHome.office(knowing: [])
+        var batch = ImportBatch()
+        batch.anchors = [try factory.certificate("root")]
+        let address = try AddressScope("dana@example.com")
+        batch.recipients = [.init(certificate: try factory.certificate("dana"), addresses: [address])]
+        for number in 0..<65 {
+            let point = "[idp]\nfullname=dirName:point\n[point]\nCN=\(number)"
+            let extensions = ["issuingDistributionPoint=critical,@idp"]
+            try factory.revoke([], by: "root", to: "list\(number)", extensions: extensions, sections: point)
+            batch.crls.append(try CertificateList(der: factory.bytes("list\(number).crl")))
+        }
+        _ = try await office.store.add(batch, at: .now)
+        let filter = OutgoingFilter(store: office.store, time: .now, systemAnchors: false)
+        let plan = try await filter.plan(
+            MemorySource(Array("From: alice@example.com\nTo: dana@example.com\n\nMeet me at eight.\n".utf8)),
+            from: EnvelopeSender("alice@example.com"),
+            to: [EmailAddress("dana@example.com")]
+        )
+        #expect(plan.decisions.map(\.action) == [.deferral])
+        #expect(throws: GatewayError.self) { try plan.checkAllGo() }
+    }
+
     private let office: TestHome
 
     init() async throws { office = try await TestHome.office() }

@@ -71,15 +71,19 @@ package struct ChainVerdict: Hashable, Sendable {
     package let validity: Validity
     /// The revocation status; nil if revocation was not checked.
     package internal(set) var revocation: Revocation?
+    /// Whether the search for a better chain ended early because it takes too long.
+    var isSearchCutShort = false
     /// Whether libcrypto checked the whole chain, if the caller requested that check.
     let isChecked: Bool
     /// Whether a key in the chain is too short, or a signature in the chain uses SHA-1.
     package let isWeak: Bool
 
     /// Whether all evidence was used, so that another check would find nothing more.
-    var usesAllEvidence: Bool {
-        isChecked && revocation?.usesAllEvidence != false && revocation?.isCutShort != true
-    }
+    var usesAllEvidence: Bool { isChecked && revocation?.usesAllEvidence != false && !isCutShort }
+
+    /// Whether checking everything takes too long, so that the certificate may be trusted although no chain was found, or
+    /// revoked although nothing that was read says so.
+    package var isCutShort: Bool { isSearchCutShort || revocation?.isCutShort == true }
 
     /// Whether the chain leads to a trust anchor or a pinned certificate, and has no errors except those of time and
     /// revocation.

@@ -125,7 +125,8 @@ package struct PathValidator: Sendable {
         var far = builder(with: store.systemAnchors, budget)
         let (best, incomplete) = search(&far)
         let path = incomplete ?? CertificatePath(certificates: [certificate], end: .missing)
-        let verdict = best ?? check.judge(path, isPinned: pin.covers(path))
+        var verdict = best ?? check.judge(path, isPinned: pin.covers(path))
+        verdict.isSearchCutShort = budget.isSpent && verdict.faults > 0
         return (issuersRevocation(verdict, check, key, date), far.isRepeatable)
     }
 

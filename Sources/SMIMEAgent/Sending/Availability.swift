@@ -7,7 +7,8 @@ package enum Availability: Hashable, Sendable {
     case missing(why: String)
     /// Unknown, because another host or program could not be reached: only a message that requires the answer waits.
     case unreached(why: String)
-    /// Unknown, because a source of certificates could not be reached: the message waits.
+    /// Unknown, because a source of certificates could not be reached, or checking a certificate takes too long: the message
+    /// waits.
     case unknown(why: String)
     /// There is a key or certificate, but it cannot be used, for example because it expired. A warning says so.
     case unusable(why: String)
@@ -19,6 +20,8 @@ extension Availability {
     package init(_ choice: RecipientChoice) {
         if choice.selected != nil {
             self = .usable
+        } else if choice.isUndecided {
+            self = .unknown(why: choice.whyNone)
         } else if choice.isUnknown {
             self = choice.isHeldByOutage ? .unknown(why: choice.whyNone) : .unreached(why: choice.whyNone)
         } else {

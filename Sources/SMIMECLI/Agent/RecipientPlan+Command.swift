@@ -45,6 +45,11 @@ extension Failure {
                 return
                     "repair the source (`smime doctor` shows it), or remove its setting (smime config list: lookup.…)"
             }
+            if choice.isUndecided {
+                return
+                    "too many authorities or revocation lists have the name of its issuer; these lists are not needed if "
+                    + "another authority made them: smime trust list"
+            }
             if let distrusted = choice.candidates.first(where: { $0.reason == .distrusted }) {
                 let certificate = distrusted.recipient.certificate.fingerprint
                 let known = distrusted.recipient.address

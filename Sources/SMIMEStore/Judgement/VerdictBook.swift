@@ -79,8 +79,8 @@ extension Array where Element: SelectableRecipient {
             return RecipientSelection.Chain(
                 isTrusted: verdict.isTrusted,
                 isRevoked: verdict.revocation == .revoked,
-                isRevocationMissing: verdict.revocation == .unknown && options.revocation == .hard
-                    || verdict.revocation != .revoked && verdict.isCutShort
+                isRevocationMissing: verdict.revocation == .unknown && options.revocation == .hard,
+                isCutShort: verdict.isCutShort
             )
         }
         // A pin does not make a certificate trusted if it was forged for the pinned key, and has no effect after a

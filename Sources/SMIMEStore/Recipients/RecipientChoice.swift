@@ -46,12 +46,16 @@ package struct RecipientChoice: Sendable {
     /// Whether a usable certificate may exist: none was found, but a source could not be queried.
     package var isUnknown: Bool { selected == nil && !outages.isEmpty }
 
+    /// Whether a known certificate may be usable, but checking it takes too long.
+    package var isUndecided: Bool { selected == nil && candidates.contains { $0.reason == .checkTooLong } }
+
     /// Whether there is a certificate that cannot be used now, but was usable once, will be, or would be if a user trusted
     /// it.
     package var hasUnusable: Bool {
         candidates.contains { candidate in
             switch candidate.reason {
-            case .expired, .held, .notYetValid, .revocationUnknown, .revoked, .unsupportedKey, .untrusted, .weakKey:
+            case .checkTooLong, .expired, .held, .notYetValid, .revocationUnknown, .revoked, .unsupportedKey,
+                .untrusted, .weakKey:
                 true
             case .authority, .distrusted, .keyMissing, .laterSource, .notForEncryption, .otherAddress, .ownPreferred,
                 .pinnedPreferred, .selected, .selectedForDomain, .superseded:

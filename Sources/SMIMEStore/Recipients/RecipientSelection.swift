@@ -7,6 +7,8 @@ package enum RecipientSelection {
     package enum Reason: String, Hashable, Sendable {
         /// The certificate says that it belongs to a CA, and is not pinned.
         case authority
+        /// Checking the certificate takes too long, so it is unknown whether it is trusted or was revoked.
+        case checkTooLong = "check-too-long"
         case distrusted
         case expired
         /// The certificate has neither the key nor the issuer of a known one, so a user must trust it first.
@@ -52,11 +54,19 @@ package enum RecipientSelection {
         package let isRevoked: Bool
         /// Whether the revocation status is required but unknown.
         package let isRevocationMissing: Bool
+        /// Whether the check takes too long, so that the other values may be wrong.
+        package let isCutShort: Bool
 
-        package init(isTrusted: Bool, isRevoked: Bool = false, isRevocationMissing: Bool = false) {
+        package init(
+            isTrusted: Bool,
+            isRevoked: Bool = false,
+            isRevocationMissing: Bool = false,
+            isCutShort: Bool = false
+        ) {
             self.isTrusted = isTrusted
             self.isRevoked = isRevoked
             self.isRevocationMissing = isRevocationMissing
+            self.isCutShort = isCutShort
         }
     }
 
@@ -122,6 +132,7 @@ package enum RecipientSelection {
         guard traits.notBefore <= time else { return .notYetValid }
         guard traits.notAfter >= time else { return .expired }
         guard !chain.isRevoked else { return .revoked }
+        guard !chain.isCutShort else { return .checkTooLong }
         guard !chain.isRevocationMissing else { return .revocationUnknown }
         guard recipient.trust != .held else { return .held }
         guard !traits.isKeyWeak else { return .weakKey }
@@ -140,6 +151,7 @@ extension RecipientSelection.Reason: CustomStringConvertible {
     package var description: String {
         switch self {
         case .authority: "it is a CA certificate (CA:TRUE), and is not pinned"
+        case .checkTooLong: "checking its chain and whether it was revoked takes too long"
         case .distrusted: "distrusted by hand"
         case .expired: "expired"
         case .held: "held until it is trusted, because its issuer or key changed"

@@ -174,7 +174,7 @@ struct RecipientVerdict: Hashable, Sendable {
     let isPinned: Bool
     /// The revocation status; nil if it was not checked.
     let revocation: ChainVerdict.Revocation.Status?
-    /// Whether the check for revocation took too long. Such verdicts are not stored.
+    /// Whether the check takes too long (`ChainVerdict.isCutShort`). Such verdicts are not stored.
     var isCutShort = false
 }
 
@@ -183,7 +183,7 @@ extension RecipientVerdict {
         isTrusted = verdict.isTrustedNow
         isPinned = verdict.trust == .pinned
         revocation = verdict.revocation?.status
-        isCutShort = verdict.revocation?.isCutShort == true
+        isCutShort = verdict.isCutShort
     }
 }
 
