@@ -96,7 +96,7 @@ enum StoreCases {
             "a list that is none",
             command: "verify signed.eml",
             status: 78,
-            damage: sql("INSERT INTO crl SELECT fingerprint, subject_key, x'3000', 1, 0, 1 FROM certificate")
+            damage: sql("INSERT INTO crl SELECT fingerprint, subject_key, NULL, x'3000', 1, 0, 1 FROM certificate")
         ),
         Case(
             "a responder's answer that is none",

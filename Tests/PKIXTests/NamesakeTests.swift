@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import PKIX
 import TestSupport
@@ -58,6 +59,24 @@ import Testing
             store.certificateLists = [try list(revoking: ["alice"], by: "sub", factory)]
             #expect(try judge(store, factory, extra: extra).revocation?.status == .revoked)
         }
+    }
+
+    @Test func `a list that another authority is known to have signed is not tried with an authority's key`() throws {
+        var factory = try makeScene()
+        let key = try #require(factory.certificate("sub").subjectKeyIdentifier).hexadecimal
+        let extensions = CertificateFactory.authority + ["subjectKeyIdentifier=\(key)"]
+        try factory.issue("fake", subject: "/CN=Sub", by: "evil", extensions: extensions)
+        let fake = try list(revoking: ["alice"], by: "fake", factory)
+        let others = [try list(revoking: [], by: "root", factory), try list(revoking: [], by: "sub", factory)]
+        var store = TrustStore(anchors: [try factory.certificate("root")])
+        store.certificateLists = [fake] + others
+        let tried = try judge(store, factory, extra: ["sub"]).revocation
+        #expect(tried?.status == .good && tried?.problems.map(\.kind) == [.crlSignature])
+        store.listSigners = [fake.fingerprint: try factory.certificate("fake").publicKeyDigest]
+        let known = try judge(store, factory, extra: ["sub"]).revocation
+        #expect(known?.status == .good && known?.problems.isEmpty == true)
+        store.certificateLists = [fake, others[0]]
+        #expect(try judge(store, factory, extra: ["sub"]).revocation?.status == .unknown)
     }
 
     @Test func `a key with a very long exponent is not used for verifying`() throws {

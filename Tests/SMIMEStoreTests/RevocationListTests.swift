@@ -99,6 +99,37 @@ import Testing
         #expect(try await store.check().isEmpty)
     }
 
+    @Test func `an imported list is not removed, although it was fetched before`() async throws {
+        var factory = try CertificateFactory()
+        try factory.issue("ca", subject: "/CN=CA", extensions: CertificateFactory.authority)
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        let first = try list("a", by: "ca", (1, 3, []), factory: factory)
+        for isFetched in [true, false] { try await add(first, isFetched: isFetched, factory: factory, to: store) }
+        let second = try list("b", by: "ca", (4, 6, []), factory: factory)
+        try await add(second, isFetched: true, factory: factory, to: store)
+        #expect(try await Set(store.anchors.revocationLists()) == [first, second])
+    }
+
+    @Test func `only so many fetched lists of one name are stored`() async throws {
+        var factory = try CertificateFactory()
+        try factory.issue("ca", subject: "/CN=CA", extensions: CertificateFactory.authority)
+        let ca = try factory.certificate("ca")
+        let lists = try (0..<258).map { number in
+            let point = "[idp]\nfullname=dirName:point\n[point]\nCN=\(number)"
+            let extensions = ["issuingDistributionPoint=critical,@idp"]
+            try factory.revoke([], by: "ca", to: "list\(number)", extensions: extensions, sections: point)
+            return FetchedList(list: try CertificateList(der: factory.bytes("list\(number).crl")), issuer: ca)
+        }
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        var batch = ImportBatch()
+        (batch.fetchedLists, batch.crls) = (Array(lists.prefix(257)), [lists[257].list])
+        _ = try await store.add(batch, at: .now)
+        let kept = try await Set(store.anchors.revocationLists())
+        #expect(kept == Set(lists.prefix(256).map(\.list) + [lists[257].list]))
+    }
+
     private func list(
         _ name: String,
         by issuer: String,
@@ -125,8 +156,8 @@ import Testing
     ) async throws {
         var batch = ImportBatch()
         if isFetched {
-            let issuers = [try factory.certificate("ca"), try factory.certificate("other")]
-            let signer = try #require(issuers.first(where: list.isSigned))
+            let ca = try factory.certificate("ca")
+            let signer = list.isSigned(by: ca) ? ca : try factory.certificate("other")
             batch.fetchedLists = [.init(list: list, issuer: signer)]
         } else {
             batch.crls = [list]

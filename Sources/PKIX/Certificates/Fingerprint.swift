@@ -116,6 +116,12 @@ package struct PublicKeyDigest: Hashable, Sendable {
         bytes = try lift { () throws(OpenSSLError) in try DigestAlgorithm.sha256.digest(canonical) }
     }
 
+    /// Takes 32 bytes; nil if `bytes` has another length.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == 32 else { return nil }
+        self.bytes = bytes
+    }
+
     /// Hashes all bytes in one step; Swift would hash an array byte by byte.
     package func hash(into hasher: inout Hasher) { hasher.combine(all: bytes) }
 

@@ -169,6 +169,7 @@ package struct PathValidator: Sendable {
         guard store.options.revocation != .off else { return nil }
         return RevocationLists(
             store.certificateLists + store.options.certificateLists + key.extraLists,
+            signedBy: store.listSigners,
             others: store.intermediates + key.extra,
             budget: budget
         )

@@ -27,6 +27,8 @@ struct RevocationLists {
     private let all: [CertificateList]
     /// The indices of lists in `all`, by their issuer's name.
     private let places: [EncodingKey: [Int]]
+    /// The keys that are known to have signed lists, by the lists' fingerprints.
+    private let knownKeys: [Fingerprint: PublicKeyDigest]
     /// The certificates whose subject is the issuer of a list.
     private let signers: [Certificate]
     let budget: WorkBudget
@@ -42,13 +44,19 @@ struct RevocationLists {
     private static let maximumSigners = 32
 
     /// - Parameters:
+    ///   - knownKeys: the keys that are known to have signed lists, by the lists' fingerprints.
     ///   - others: certificates outside the path that may have signed a list.
     ///   - budget: the budget for checking signatures.
-    init(_ all: [CertificateList], others: [Certificate], budget: WorkBudget) {
+    init(
+        _ all: [CertificateList],
+        signedBy knownKeys: [Fingerprint: PublicKeyDigest],
+        others: [Certificate],
+        budget: WorkBudget
+    ) {
         let places = Dictionary(grouping: all.indices) { all[$0].issuer.canonical }
         var seen: Set<Certificate> = []
         signers = others.filter { places[$0.subject.canonical] != nil && seen.insert($0).inserted }
-        (self.all, self.places, self.budget) = (all, places, budget)
+        (self.all, self.places, self.knownKeys, self.budget) = (all, places, knownKeys, budget)
     }
 
     /// The lists that were signed by a certificate of `path` or another known signer. So a forged list neither revokes a
@@ -150,6 +158,8 @@ struct RevocationLists {
         in path: [Certificate],
         _ selection: inout Selection
     ) -> Certificate? {
+        let known = knownKeys[list.fingerprint]
+        let issuers = known.map { key in issuers.filter { $0.publicKeyDigest == key } } ?? issuers
         guard !issuers.isEmpty else { return nil }
         // The list of another authority with the same name has no effect on this path. libcrypto compares these, too.
         if let named = list.authorityKeyIdentifier,

@@ -29,6 +29,9 @@ public struct TrustStore: Hashable, Sendable {
     public var intermediates: [Certificate]
     /// The available revocation lists.
     public var certificateLists: [CertificateList]
+    /// The keys that are known to have signed lists of `certificateLists`, by the lists' fingerprints. The signatures of these
+    /// lists are not tried with other keys.
+    package var listSigners: [Fingerprint: PublicKeyDigest] = [:]
     /// Unreadable revocation lists, and unreadable folders or files of lists, each described by a sentence. Every verdict
     /// repeats these sentences, and its revocation status is not `good`.
     package var unreadableLists: [String] = []

@@ -140,10 +140,9 @@ extension TrustStore {
             anchors: authorities.all.filter(authorities.anchors.contains)
                 + (try Self.ownAnchors(among: certificates, in: database)),
             intermediates: authorities.all.filter { !authorities.anchors.contains($0) },
-            certificateLists: lists.readable,
             systemAnchors: systemAnchors ? SystemAnchors() : nil
         )
-        unreadableLists = lists.unreadable
+        use(lists)
         responses = try ResponseRecord.responses(about: judged + authorities.all, in: database)
         scopes = decisions.scopes
         pinned = Set(scopes.filter { !$0.value.pinned.isEmpty }.keys)

@@ -6,6 +6,9 @@ import PKIX
 enum ResponseRecord {
     /// How long an expired answer stays stored, in seconds. This allows for differences between clocks.
     static let tolerance = 300
+    /// The maximum number of bytes of a stored answer. Longer answers are used, but not stored: a permanent revocation would
+    /// stay for ever.
+    private static let maximumCount = 65536
 
     /// The stored answers about `certificates`, also those of other authorities with the names of their issuers.
     static func responses(
@@ -51,7 +54,7 @@ enum ResponseRecord {
             ON CONFLICT (certificate) DO UPDATE SET der = excluded.der, since = excluded.since, until = excluded.until
             WHERE excluded.since >= ocsp_response.since AND (ocsp_response.until < ? OR excluded.until = ocsp_response.until)
             """
-        for item in items {
+        for item in items where item.response.der.count <= maximumCount {
             try database.execute(
                 insert,
                 [

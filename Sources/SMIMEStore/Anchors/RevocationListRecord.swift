@@ -5,17 +5,69 @@ import PKIX
 enum RevocationListRecord {
     /// How long a list still counts as current after its end, in seconds. This allows for differences between clocks.
     private static let tolerance = 300.0
-    /// The maximum number of lists of one issuer, and of issuers, that one call of `tidy` examines.
+    /// The maximum number of lists of one signer among which those are looked for that a new list replaces.
     private static let maximumCount = 32
+    /// The maximum number of stored fetched lists with one issuer's name, and of their bytes together. More are not stored,
+    /// so they are fetched again when they are needed: anyone who may issue certificates for authorities can make any number
+    /// of lists with the name of another authority.
+    private static let maximumFetched = (lists: 256, bytes: CertificateList.maximumCount)
 
-    /// Stores `list`.
+    /// Stores `list`, which a user imports. If the list was fetched before, it is no longer removed automatically.
     ///
     /// - Parameter time: seconds since 1970.
     /// - Returns: whether the list was not stored before.
     @discardableResult
-    static func insert(
+    static func insert(_ list: CertificateList, at time: Int, into database: SQLDatabase) throws -> Bool {
+        let isNew = try insert(list, signedWith: nil, at: time, into: database)
+        guard !isNew else { return true }
+        try database.execute(
+            "UPDATE crl SET fetched = 0, signer_key = NULL WHERE fingerprint = ? AND fetched <> 0",
+            [list.fingerprint.bytes]
+        )
+        return false
+    }
+
+    /// Stores a fetched list, and deletes expired fetched lists that it replaces: both are signed with the same key. Does
+    /// nothing if there are too many fetched lists.
+    ///
+    /// An expired list without a successor stays: it may be the only evidence that a certificate was revoked. Another
+    /// authority with the issuer's name cannot replace it.
+    ///
+    /// - Parameter time: seconds since 1970.
+    static func insert(_ item: FetchedList, at time: Int, into database: SQLDatabase) throws {
+        let (list, key) = (item.list, item.issuer.publicKeyDigest)
+        let end = Date(timeIntervalSince1970: Double(time) - tolerance)
+        let replaced = try database.values(
+            """
+            SELECT der FROM crl WHERE fetched <> 0 AND issuer_key = ? AND signer_key = ? ORDER BY added
+            LIMIT \(maximumCount)
+            """,
+            [list.issuer.matchingKey, key.bytes],
+            as: [UInt8].self
+        ).compactMap { try? CertificateList(der: $0) }  // `store check` reports lists that cannot be read.
+            .filter { $0 != list && ($0.nextUpdate ?? .distantFuture) < end && list.supersedes($0, at: end) }
+        let others = try database.row(
+            """
+            SELECT count(*) AS lists, coalesce(sum(length(der)), 0) AS bytes FROM crl
+            WHERE fetched <> 0 AND issuer_key = ? AND fingerprint <> ?
+            """,
+            [list.issuer.matchingKey, list.fingerprint.bytes]
+        )
+        let bytes = list.der.count - replaced.reduce(0) { $0 + $1.der.count }
+        guard let others, try others.value("lists") - replaced.count < maximumFetched.lists,
+            try others.value("bytes") + bytes <= maximumFetched.bytes
+        else { return }
+        try insert(list, signedWith: key, at: time, into: database)
+        for other in replaced {
+            try database.execute("DELETE FROM crl WHERE fingerprint = ?", [other.fingerprint.bytes])
+        }
+    }
+
+    /// - Parameter key: the key that signed a fetched list; nil for an imported list.
+    @discardableResult
+    private static func insert(
         _ list: CertificateList,
-        isFetched: Bool = false,
+        signedWith key: PublicKeyDigest?,
         at time: Int,
         into database: SQLDatabase
     ) throws -> Bool {
@@ -27,36 +79,11 @@ enum RevocationListRecord {
         )
         let count = try database.execute(
             """
-            INSERT INTO crl (fingerprint, issuer_key, der, added, fetched) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            INSERT INTO crl (fingerprint, issuer_key, signer_key, der, added, fetched) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
             """,
-            [fingerprint, issuer, list.der, time, isFetched]
+            [fingerprint, issuer, key?.bytes, list.der, time, key != nil]
         )
         return count > 0
-    }
-
-    /// Deletes expired fetched lists that one of `items` replaces: both are signed with the same key. The caller has verified
-    /// that the items are signed by their issuers.
-    ///
-    /// An expired list without a successor stays: it may be the only evidence that a certificate was revoked. Another
-    /// authority with the issuer's name cannot replace it.
-    ///
-    /// - Parameter time: seconds since 1970.
-    static func tidy(after items: [FetchedList], at time: Int, in database: SQLDatabase) throws {
-        let end = Date(timeIntervalSince1970: Double(time) - tolerance)
-        for item in items.prefix(maximumCount) {
-            let list = item.list
-            let others = try database.values(
-                "SELECT der FROM crl WHERE fetched <> 0 AND issuer_key = ? ORDER BY added LIMIT \(maximumCount)",
-                [list.issuer.matchingKey],
-                as: [UInt8].self
-            )
-            for der in others {
-                // `store check` reports lists that cannot be read.
-                guard let other = try? CertificateList(der: der), let last = other.nextUpdate, last < end,
-                    list.supersedes(other, at: end), other.isSigned(by: item.issuer)
-                else { continue }
-                try database.execute("DELETE FROM crl WHERE fingerprint = ?", [other.fingerprint.bytes])
-            }
-        }
     }
 }

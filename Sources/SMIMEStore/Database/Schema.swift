@@ -212,10 +212,13 @@ package struct Schema: Sendable {
             form INTEGER NOT NULL DEFAULT 1
         ) STRICT
         """,
+        // A revocation list. `signer_key` is the SHA-256 of the public key that signed a fetched list, which was verified when
+        // the list was fetched; for an imported list it is null.
         """
         CREATE TABLE crl (
             fingerprint BLOB PRIMARY KEY,
             issuer_key BLOB NOT NULL,
+            signer_key BLOB,
             der BLOB NOT NULL,
             added INTEGER NOT NULL,
             fetched INTEGER NOT NULL DEFAULT 0,

@@ -34,10 +34,7 @@ struct ImportTransaction {
             let isNew = try RevocationListRecord.insert(list, at: time, into: database)
             report.crls.append(.init(list: list, isNew: isNew))
         }
-        for item in batch.fetchedLists {
-            try RevocationListRecord.insert(item.list, isFetched: true, at: time, into: database)
-        }
-        try RevocationListRecord.tidy(after: batch.fetchedLists, at: time, in: database)
+        for item in batch.fetchedLists { try RevocationListRecord.insert(item, at: time, into: database) }
         try ResponseRecord.insert(batch.responses, at: time, into: database)
         try OutageRecord.insert(
             batch.silentServices,

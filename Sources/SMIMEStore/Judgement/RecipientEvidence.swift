@@ -145,10 +145,9 @@ extension TrustStore {
         self.init(
             anchors: anchors,
             intermediates: intermediates.filter { !anchors.contains($0) },
-            certificateLists: lists.readable,
             systemAnchors: systemAnchors ? SystemAnchors() : nil
         )
-        unreadableLists = lists.unreadable
+        use(lists)
         let decided = try database.rows(
             """
             SELECT DISTINCT der, fingerprint FROM recipient JOIN certificate ON id = certificate WHERE trust IN ('pinned', 'distrusted')

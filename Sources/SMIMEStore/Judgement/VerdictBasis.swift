@@ -117,10 +117,9 @@ struct VerdictEvidence: Sendable {
         var trust = TrustStore(
             anchors: authorities.all.filter(authorities.anchors.contains),
             intermediates: authorities.all.filter { !authorities.anchors.contains($0) },
-            certificateLists: lists.readable,
             systemAnchors: systemAnchors ? SystemAnchors() : nil
         )
-        trust.unreadableLists = lists.unreadable
+        trust.use(lists)
         trust.responses = try ResponseRecord.responses(about: authorities.all, in: database)
         self.trust = trust
         var seen: Set<[UInt8]> = []

@@ -64,27 +64,25 @@ private struct FetchedRemains {
         try CertificateRecord.removeUnused(authorities, from: database)
     }
 
-    /// The fetched lists that expired before `end` and that another fetched list of the same signer supersedes. Lists whose
-    /// signer the store does not have are not considered, nor are imported lists.
+    /// The fetched lists that expired before `end` and that another fetched list, signed with the same key, supersedes.
+    /// Imported lists are not considered.
     private static func lists(endedBefore end: Date, in database: SQLDatabase) throws -> [[UInt8]] {
-        let issuers = try database.values(
-            "SELECT issuer_key FROM crl WHERE fetched <> 0 GROUP BY issuer_key HAVING count(*) > 1",
-            as: [UInt8].self
+        // Several authorities may have the issuer's name. Only lists that one key signed are compared.
+        let signers = try database.rows(
+            """
+            SELECT issuer_key, signer_key FROM crl WHERE fetched <> 0 AND signer_key IS NOT NULL
+            GROUP BY issuer_key, signer_key HAVING count(*) > 1
+            """
         )
-        return try issuers.flatMap { issuer -> [[UInt8]] in
+        return try signers.flatMap { signer -> [[UInt8]] in
             let all = try database.values(
-                "SELECT der FROM crl WHERE fetched <> 0 AND issuer_key = ?",
-                [issuer],
+                "SELECT der FROM crl WHERE fetched <> 0 AND issuer_key = ? AND signer_key = ?",
+                [signer.value("issuer_key") as [UInt8], signer.value("signer_key") as [UInt8]],
                 as: [UInt8].self
             ).compactMap { try? CertificateList(der: $0) }
             let ended = all.filter { ($0.nextUpdate ?? .distantFuture) < end }
-            guard !ended.isEmpty else { return [] }
-            // Several authorities may have the issuer's name. Only lists that one key signed are compared.
-            let authorities = try Authorities.certificates(named: issuer, in: database)
-            return ended.filter { list in
-                guard let signer = authorities.first(where: list.isSigned) else { return false }
-                return all.contains { $0 != list && $0.supersedes(list, at: end) && $0.isSigned(by: signer) }
-            }.map { $0.fingerprint.bytes }
+            return ended.filter { list in all.contains { $0 != list && $0.supersedes(list, at: end) } }
+                .map { $0.fingerprint.bytes }
         }
     }
 
