@@ -21,7 +21,7 @@ import Testing
         options: String = ""
     ) -> [String] {
         let parameters = ["mynetworks": "127.0.0.0/8"].merging(parameters) { $1 }
-        let wiring = PostfixWiring(
+        let configuration = PostfixConfiguration(
             from: nil,
             listeners: ServeListener.all(in: options),
             nextHops: ServeListener.nextHops(in: options)
@@ -29,7 +29,7 @@ import Testing
             guard arguments.contains("-x") else { return services.joined(separator: "\n") }
             return parameters.map { "\($0) = \($1)" }.joined(separator: "\n")
         }
-        let found = Doctor(at: .judged).findings(of: wiring, timeLimit: 540)
+        let found = Doctor(at: .judged).findings(of: configuration, timeLimit: 540)
         return found.filter { $0.level != .ok }.map(\.code).sorted()
     }
 

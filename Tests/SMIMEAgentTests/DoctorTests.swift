@@ -10,20 +10,20 @@ import Testing
         "smime-out unix - n n - - pipe flags=Rq user=smime argv=/bin/sh/smime filter outgoing --home /var/lib/smime "
         + "--sender=${sender} --queue-id ${queue_id} -- ${recipient}"
 
-    private func wiring(_ services: [String], _ parameters: [String: String] = [:]) -> PostfixWiring {
-        PostfixWiring(from: nil) { arguments in
+    private func configuration(_ services: [String], _ parameters: [String: String] = [:]) -> PostfixConfiguration {
+        PostfixConfiguration(from: nil) { arguments in
             guard arguments.contains("-x") else { return services.joined(separator: "\n") }
             return parameters.map { "\($0) = \($1)" }.joined(separator: "\n")
         }
     }
 
-    private func codes(_ wiring: PostfixWiring) -> Set<String> {
-        Set(Doctor(at: .judged).findings(of: wiring, timeLimit: 540).filter { $0.level != .ok }.map(\.code))
+    private func codes(_ configuration: PostfixConfiguration) -> Set<String> {
+        Set(Doctor(at: .judged).findings(of: configuration, timeLimit: 540).filter { $0.level != .ok }.map(\.code))
     }
 
     @Test func `a Postfix without the filter is reported`() {
         let findings = Doctor(at: .judged).findings(
-            of: wiring(["smtp inet n - y - - smtpd"]),
+            of: configuration(["smtp inet n - y - - smtpd"]),
             timeLimit: 540
         )
         #expect(findings.map(\.code) == ["mta-filter"])
@@ -35,15 +35,15 @@ import Testing
             "submission inet n - y - - smtpd -o content_filter=smime-in:filter "
             + "-o smtpd_relay_restrictions=permit_sasl_authenticated,reject"
         let incoming = Self.outgoing.replacing("smime-out", with: "smime-in").replacing("outgoing", with: "incoming")
-        #expect(codes(wiring([port, incoming])).contains("mta-direction"))
+        #expect(codes(configuration([port, incoming])).contains("mta-direction"))
         let right = port.replacing("smime-in", with: "smime-out")
-        #expect(!codes(wiring([right, Self.outgoing])).contains("mta-direction"))
+        #expect(!codes(configuration([right, Self.outgoing])).contains("mta-direction"))
     }
 
     @Test func `a Postfix time limit shorter than the filter's is reported`() {
         let port = "smtp inet n - y - - smtpd -o content_filter=smime-out:filter"
         for (limit, isTold) in [("300s", true), ("600s", false), ("10m", false)] {
-            let found = codes(wiring([port, Self.outgoing], ["smime-out_time_limit": limit]))
+            let found = codes(configuration([port, Self.outgoing], ["smime-out_time_limit": limit]))
             #expect(found.contains("mta-time-limit") == isTold, "\(limit)")
         }
     }
@@ -54,14 +54,14 @@ import Testing
     ])
     func `flags of pipe that change the mail are reported`(_ flags: String, changesMail: Bool) {
         let service = Self.outgoing.replacing("flags=Rq", with: "flags=\(flags)")
-        let findings = Doctor(at: .judged).findings(of: wiring([service]), timeLimit: 540)
+        let findings = Doctor(at: .judged).findings(of: configuration([service]), timeLimit: 540)
         let isReported = findings.contains { $0.text == "smime-out: flags=\(flags) changes the mail" }
         #expect(isReported == changesMail, "\(findings.map(\.text))")
     }
 
     @Test func `a check that cannot run is reported`() {
-        let wiring = PostfixWiring(from: "/nowhere") { _ in throw CocoaError(.fileNoSuchFile) }
-        let findings = Doctor(at: .judged).findings(of: wiring, timeLimit: 540)
+        let configuration = PostfixConfiguration(from: "/nowhere") { _ in throw CocoaError(.fileNoSuchFile) }
+        let findings = Doctor(at: .judged).findings(of: configuration, timeLimit: 540)
         #expect(findings.map(\.text) == ["/nowhere/main.cf: not found, so Postfix is not set up there"])
     }
 

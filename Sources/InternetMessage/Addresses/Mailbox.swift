@@ -26,7 +26,7 @@ package struct Mailbox: Hashable, Sendable {
     package var displayNamePosesAsAddress: Bool {
         guard let displayName else { return false }
         guard let loose = EncodedWord.decodeLoosely(displayName) else { return true }
-        return [displayName, EncodedWord.decode(displayName, replacing: true), loose].contains { name in
+        return [displayName, EncodedWord.decode(displayName, undecodable: .readAsUTF8), loose].contains { name in
             let seen = Array(
                 name.compatiblyComposed.unicodeScalars.filter {
                     $0.properties.isWhitespace || !$0.isUnfitForDisplay

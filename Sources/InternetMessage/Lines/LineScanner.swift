@@ -132,7 +132,8 @@ struct LineScanner {
         return Line(match: match, next: next, previousEnd: start - (before.first == .carriageReturn ? 2 : 1))
     }
 
-    /// The hyphens inside of a line at `start`; nil if `match` returns nil for them, or if they are near the line's start.
+    /// The match at `start`, which is inside of a line; nil if `match` returns nil, or if no program takes `start` for the
+    /// beginning of a line (`mayBeginLine`).
     private mutating func piece<Match>(
         at start: Int,
         where match: (Span<UInt8>, Context) -> Match?

@@ -14,7 +14,8 @@ enum Confusables {
         var found: Set<Int> = []
         var start = 0
         while start < scalars.count {
-            // An address is the text around an @ between blanks and brackets. Its words also end at dots.
+            // A piece of text between blanks, brackets, quotes and `,;:=` is an address if it contains an @. Its words are
+            // separated by all ASCII characters except letters.
             let end = scalars[start...].firstIndex(where: isBoundary) ?? scalars.count
             let isAddress = scalars[start..<end].contains("@")
             for word in scalars[start..<end].split(whereSeparator: { $0.isASCII && !$0.properties.isAlphabetic }) {

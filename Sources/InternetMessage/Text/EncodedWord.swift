@@ -33,9 +33,9 @@ public enum EncodedWord {
     private static let maximumCount = 45
 
     /// How to treat words in unknown character sets, or with bytes that are invalid in their character set.
-    package enum Undecodable {
-        /// The ASCII characters in the words are decoded, for callers that search for ASCII.
-        case guessed
+    package enum UndecodableTreatment {
+        /// The bytes of the words are read as UTF-8, for callers that search for ASCII text.
+        case readAsUTF8
         /// The words are not changed.
         case kept
         /// A word in an unknown character set becomes U+FFFD, as do bytes that are invalid in a known character set. Nothing
@@ -45,15 +45,9 @@ public enum EncodedWord {
 
     /// Decodes the encoded words in `text`.
     ///
-    /// - Parameter replacing: whether words that cannot be decoded, because their character set is unknown or they end within
-    ///   a character, are decoded as far as they are ASCII, for callers that search for ASCII text. Otherwise such words are
-    ///   not changed.
-    package static func decode(_ text: String, replacing: Bool = false) -> String {
-        decode(text, else: replacing ? .guessed : .kept)
-    }
-
-    /// Decodes the encoded words in `text`, and treats words that cannot be decoded according to `undecodable`.
-    package static func decode(_ text: String, else undecodable: Undecodable) -> String {
+    /// - Parameter treatment: what happens to words in unknown character sets, or with bytes that are invalid in their
+    ///   character set.
+    package static func decode(_ text: String, undecodable treatment: UndecodableTreatment = .kept) -> String {
         guard mayHoldWords(text) else { return text }
         let bytes = Array(text.utf8)
         var decoded: [UInt8] = []
@@ -61,7 +55,7 @@ public enum EncodedWord {
         var blanks = 0..<0
         var followsWord = false
         while position < bytes.count {
-            if let (word, end) = word(at: position, in: bytes, undecodable) {
+            if let (word, end) = word(at: position, in: bytes, treatment) {
                 // Blanks between two encoded words are not part of the text (RFC 2047 §6.2).
                 if !followsWord { decoded += bytes[blanks] }
                 decoded += word.utf8
@@ -177,7 +171,7 @@ public enum EncodedWord {
     private static func word(
         at start: Int,
         in bytes: [UInt8],
-        _ undecodable: Undecodable
+        _ treatment: UndecodableTreatment
     ) -> (text: String, end: Int)? {
         let (equals, mark) = (UInt8(ascii: "="), UInt8(ascii: "?"))
         guard bytes[start] == equals, start + 1 < bytes.count, bytes[start + 1] == mark else { return nil }
@@ -201,8 +195,8 @@ public enum EncodedWord {
             as: UTF8.self
         )
         if let text = Charset.decode(decoded, charset: charset) { return (text, end + 2) }
-        switch undecodable {
-        case .guessed: return (String(decoding: decoded, as: UTF8.self), end + 2)
+        switch treatment {
+        case .readAsUTF8: return (String(decoding: decoded, as: UTF8.self), end + 2)
         case .kept: return nil
         case .replaced: return (Charset.replacement(for: decoded, charset: charset), end + 2)
         }

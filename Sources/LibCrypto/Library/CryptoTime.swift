@@ -41,7 +41,7 @@ package struct CryptoTime: Equatable, Sendable {
 extension CryptoTime {
     private static let total = Mutex(CryptoTime())
 
-    /// The time that all threads of this process have spent in libcrypto so far.
+    /// The elapsed time of all measured operations in this process so far, all threads together.
     package static var spent: CryptoTime { total.withLock { $0 } }
 
     /// Adds the time of an operation that began at `start` and ends now.

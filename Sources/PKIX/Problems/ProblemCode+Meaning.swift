@@ -24,7 +24,8 @@ extension ProblemCode {
         case .chainDistrusted:
             "you distrusted the certificate, or another certificate with the same key, for the sender's address"
         case .chainExpired: "a certificate of an authority in the chain has expired"
-        case .chainInvalid: "libcrypto found a fault in the chain that has no code of its own; the text names the fault"
+        case .chainInvalid:
+            "libcrypto rejects the chain for a reason without a code of its own; the text names the reason"
         case .chainNameConstraints: "the name constraints of an authority in the chain forbid this address or name"
         case .chainNoAnchor: "the chain does not end at a certificate that is trusted"
         case .chainNotCA:
@@ -54,7 +55,7 @@ extension ProblemCode {
         case .contentTypeAttribute: "the signed content type is missing, repeated, or different from the content's"
         case .contentTypeUnknown: "the CMS object has an unknown type"
         case .contradictoryBoundary:
-            "programs may find other parts: a boundary is ambiguous or in a wrong place, or a signature's header is irregular"
+            "other programs may divide the message into other parts: a boundary is ambiguous or in a wrong place, or a signature's header is irregular"
         case .cosigner: "another person signed the message in addition to the sender"
         case .crlExpired: "a revocation list expired long ago"
         case .crlSignature: "a revocation list is not signed by the authority that it names, and is ignored"

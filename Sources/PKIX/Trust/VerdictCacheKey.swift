@@ -69,8 +69,9 @@ private struct LimitedVerdict: Sendable {
         let now = Self.second(date)
         let store = key.store
         let lists = store.certificateLists + store.options.certificateLists + key.extraLists
-        // OCSP responses have validity periods of their own, and lists that were issued later decide by revocation dates. A
-        // verdict that uses such data is correct only for its own time.
+        // OCSP responses have validity periods of their own. In a list issued after the validation time, the revocation date
+        // decides whether a certificate was revoked at that time. A verdict that uses such data is correct only for its own
+        // time.
         let isPlain =
             store.responses.isEmpty && store.options.responses.isEmpty && key.responses.isEmpty
             && lists.allSatisfy { Self.second($0.thisUpdate) <= now }

@@ -12,15 +12,16 @@ final class WorkBudget: Sendable {
     static let reading = 4
     /// The maximum total size, in bytes, of the lists whose libcrypto objects are cached. The objects are several times
     /// larger than the lists. A single list may exceed this size.
-    private static let maximumHeld = 16 << 20
+    private static let maximumSize = 16 << 20
 
-    private struct Held {
-        var lists: [Fingerprint: Handle<X509_CRL>] = [:]
-        var count = 0
+    private struct CachedLists {
+        var objects: [Fingerprint: Handle<X509_CRL>] = [:]
+        /// The bytes of all lists together.
+        var size = 0
     }
 
     private let remaining: Mutex<Int>
-    private let held = Mutex(Held())
+    private let cached = Mutex(CachedLists())
 
     convenience init() { self.init(remaining: Self.allowance) }
 
@@ -40,7 +41,7 @@ final class WorkBudget: Sendable {
         )
     }
 
-    /// Returns the unused part of a share.
+    /// Adds the unused part of `share` to this budget again.
     func takeBack(_ share: WorkBudget) {
         let rest = share.remaining.withLock { max(0, $0) }
         remaining.withLock { $0 += rest }
@@ -59,12 +60,12 @@ final class WorkBudget: Sendable {
     /// Keeps libcrypto's object of `list` until the judgements end, so that the list is parsed only once.
     func hold(_ list: CertificateList) {
         guard let object = try? list.object() else { return }
-        held.withLock { held in
-            guard held.lists[list.fingerprint] == nil,
-                held.count == 0 || held.count + list.der.count <= Self.maximumHeld
+        cached.withLock { cached in
+            guard cached.objects[list.fingerprint] == nil,
+                cached.size == 0 || cached.size + list.der.count <= Self.maximumSize
             else { return }
-            held.lists[list.fingerprint] = object
-            held.count += list.der.count
+            cached.objects[list.fingerprint] = object
+            cached.size += list.der.count
         }
     }
 }

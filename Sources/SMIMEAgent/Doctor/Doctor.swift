@@ -36,8 +36,8 @@ package struct Doctor: Sendable {
     /// The findings about the filters in Postfix's configuration.
     ///
     /// - Parameter timeLimit: the seconds after which `smime filter` ends by itself.
-    package func findings(of wiring: PostfixWiring, timeLimit: Int) -> [DoctorFinding] {
-        var check = DoctorPostfixCheck(wiring: wiring, timeLimit: timeLimit)
+    package func findings(of configuration: PostfixConfiguration, timeLimit: Int) -> [DoctorFinding] {
+        var check = DoctorPostfixCheck(configuration: configuration, timeLimit: timeLimit)
         check.run()
         return check.findings
     }

@@ -18,7 +18,7 @@ package struct DoctorFinding: Sendable {
         package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// The command that lists the items whose number a finding gives.
+    /// The command that lists all items, for a finding that only counts them.
     package enum Listing: Sendable {
         /// Certificates that expire soon.
         case expiring

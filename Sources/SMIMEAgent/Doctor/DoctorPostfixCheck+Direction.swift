@@ -3,9 +3,9 @@ import SMIMEStore
 extension DoctorPostfixCheck {
     /// Checks that each port has the filter for its direction. Mail of this host's users that passes only the incoming
     /// filter, or no filter, is sent unencrypted, even if a rule requires encryption.
-    mutating func checkDirection(of port: PostfixWiring.Service) {
-        guard let senders = PostfixSenders(of: port, in: wiring) else { return }
-        let route = wiring.route(of: port)
+    mutating func checkDirection(of port: PostfixConfiguration.Service) {
+        guard let senders = PostfixSenders(of: port, in: configuration) else { return }
+        let route = configuration.route(of: port)
         let filter = route?.name
         switch route?.direction {
         case .incoming where !senders.acceptsAnyClient:
@@ -38,7 +38,7 @@ extension DoctorPostfixCheck {
     }
 
     /// A filter that is called without a direction fails with a usage error for every mail.
-    mutating func checkDirectionGiven(_ service: PostfixWiring.Service) {
+    mutating func checkDirectionGiven(_ service: PostfixConfiguration.Service) {
         guard service.direction == nil else { return }
         addDirection(
             "\(service.name): smime filter has neither outgoing nor incoming as its argument",
@@ -46,14 +46,14 @@ extension DoctorPostfixCheck {
         )
     }
 
-    private func contentFilter(_ direction: PostfixWiring.Direction) -> String {
-        let port = wiring.ports.first {
-            wiring.route(of: $0).map { $0.direction == direction && !$0.isMilter } ?? false
+    private func contentFilter(_ direction: PostfixConfiguration.Direction) -> String {
+        let port = configuration.ports.first {
+            configuration.route(of: $0).map { $0.direction == direction && !$0.isMilter } ?? false
         }
-        if let value = port.flatMap({ wiring.contentFilter(of: $0) }) {
+        if let value = port.flatMap({ configuration.contentFilter(of: $0) }) {
             return "content_filter=\(value.transport):\(value.nextHop)"
         }
-        let service = wiring.services.first { $0.direction == direction }
+        let service = configuration.services.first { $0.direction == direction }
         return "content_filter=\(service?.name ?? (direction == .outgoing ? "smime-out" : "smime-in")):filter"
     }
 
@@ -64,9 +64,9 @@ extension DoctorPostfixCheck {
 
 extension DoctorPostfixCheck {
     /// Checks the limits that make Postfix split mail among several filter runs, or end the filter too early.
-    mutating func checkLimits(of service: PostfixWiring.Service) {
+    mutating func checkLimits(of service: PostfixConfiguration.Service) {
         checkRecipientLimit(of: service)
-        if let limit = wiring.seconds("\(service.name)_time_limit"), limit <= timeLimit {
+        if let limit = configuration.seconds("\(service.name)_time_limit"), limit <= timeLimit {
             addWarning(
                 "time-limit",
                 text:
@@ -78,9 +78,9 @@ extension DoctorPostfixCheck {
     }
 
     /// Postfix splits a mail with more recipients than the limit.
-    mutating func checkRecipientLimit(of service: PostfixWiring.Service) {
-        let recipients = wiring.number("\(service.name)_destination_recipient_limit") ?? 0
-        let most = wiring.number("smtpd_recipient_limit") ?? 1000
+    mutating func checkRecipientLimit(of service: PostfixConfiguration.Service) {
+        let recipients = configuration.number("\(service.name)_destination_recipient_limit") ?? 0
+        let most = configuration.number("smtpd_recipient_limit") ?? 1000
         if recipients > 0, recipients < most {
             addWarning(
                 "recipient-limit",
@@ -93,9 +93,9 @@ extension DoctorPostfixCheck {
 
     /// Checks a port with a filter: the smtpd behind the filter must expand the aliases, not this port; and mail of the
     /// largest size that this port accepts must not exceed Postfix's limit after signing and encryption.
-    mutating func checkMail(of port: PostfixWiring.Service) {
+    mutating func checkMail(of port: PostfixConfiguration.Service) {
         let name = "receive_override_options"
-        let options = port.override(name) ?? wiring.parameters[name] ?? ""
+        let options = port.override(name) ?? configuration.parameters[name] ?? ""
         if !options.contains("no_address_mappings") {
             addWarning(
                 "mappings",
@@ -103,8 +103,8 @@ extension DoctorPostfixCheck {
                 hint: "add -o receive_override_options=no_address_mappings"
             )
         }
-        guard let most = wiring.number("message_size_limit"), most > 0,
-            let taken = wiring.number("message_size_limit", of: port)
+        guard let most = configuration.number("message_size_limit"), most > 0,
+            let taken = configuration.number("message_size_limit", of: port)
         else { return }
         // Binary mail that is signed and encrypted is encoded in base64 twice.
         guard taken == 0 || taken > most / 19 * 10 else { return }
@@ -118,11 +118,12 @@ extension DoctorPostfixCheck {
 
     /// The filter returns mail through sendmail. Postfix must not mark that mail as requiring SMTPUTF8.
     mutating func checkInternationalMail() {
-        let pickup = wiring.services.first { $0.program == "pickup" }
+        let pickup = configuration.services.first { $0.program == "pickup" }
         let name = "smtputf8_autodetect_classes"
-        let classes = pickup?.override(name) ?? wiring.parameters[name] ?? ""
+        let classes = pickup?.override(name) ?? configuration.parameters[name] ?? ""
         let words = classes.split { $0 == "," || $0 == " " }
-        guard wiring.parameters["smtputf8_enable"] == "yes", words.contains("sendmail") || words.contains("all") else {
+        guard configuration.parameters["smtputf8_enable"] == "yes", words.contains("sendmail") || words.contains("all")
+        else {
             return
         }
         addWarning(

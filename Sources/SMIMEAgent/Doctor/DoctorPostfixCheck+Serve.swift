@@ -1,9 +1,9 @@
 extension DoctorPostfixCheck {
     /// Checks a service that connects to `smime serve`.
-    mutating func checkServe(_ service: PostfixWiring.Service) {
+    mutating func checkServe(_ service: PostfixConfiguration.Service) {
         let before = findings.count
         let name = "\(service.program)_send_xforward_command"
-        if (service.override(name) ?? wiring.parameters[name]) != "yes" {
+        if (service.override(name) ?? configuration.parameters[name]) != "yes" {
             add(
                 "mta-xforward",
                 .warning,
@@ -13,9 +13,9 @@ extension DoctorPostfixCheck {
         }
         checkLineLength(of: service)
         checkRecipientLimit(of: service)
-        let ports = wiring.ports.filter { wiring.route(of: $0)?.name == service.name }
+        let ports = configuration.ports.filter { configuration.route(of: $0)?.name == service.name }
         for port in ports {
-            guard let route = wiring.route(of: port) else { continue }
+            guard let route = configuration.route(of: port) else { continue }
             checkListener(of: route, port)
             checkReach(of: route, port)
             if route.direction == .outgoing { checkSenders(port) }
@@ -35,9 +35,9 @@ extension DoctorPostfixCheck {
     }
 
     /// Postfix's clients break longer lines, which makes signatures over them invalid before they are verified.
-    private mutating func checkLineLength(of service: PostfixWiring.Service) {
+    private mutating func checkLineLength(of service: PostfixConfiguration.Service) {
         let name = "\(service.program)_line_length_limit"
-        guard let limit = wiring.number(name, of: service), limit > 0 else { return }
+        guard let limit = configuration.number(name, of: service), limit > 0 else { return }
         add(
             "mta-line-length",
             .warning,
@@ -47,11 +47,11 @@ extension DoctorPostfixCheck {
     }
 
     /// Checks a port that uses `smime serve` as a milter.
-    mutating func checkMilter(_ route: PostfixWiring.Route, of port: PostfixWiring.Service) {
+    mutating func checkMilter(_ route: PostfixConfiguration.Route, of port: PostfixConfiguration.Service) {
         let before = findings.count
         checkListener(of: route, port)
         checkReach(of: route, port)
-        let milters = wiring.milters(of: port)
+        let milters = configuration.milters(of: port)
         if milters.last.map(ServeListener.address) != route.address {
             add(
                 "mta-milter-order",
@@ -60,7 +60,7 @@ extension DoctorPostfixCheck {
                 remedies: [.advice("name smime last in smtpd_milters")]
             )
         }
-        let action = wiring.value("milter_default_action", of: port) ?? "tempfail"
+        let action = configuration.value("milter_default_action", of: port) ?? "tempfail"
         if !["tempfail", "quarantine"].contains(action) {
             add(
                 "mta-milter-action",
@@ -85,12 +85,12 @@ extension DoctorPostfixCheck {
 
     /// Checks that Postfix has the ports to which the service sends its results.
     mutating func checkNextHops() {
-        for hop in wiring.nextHops where hop.isTCP {
+        for hop in configuration.nextHops where hop.isTCP {
             let parts = hop.address.split(separator: ":").map(String.init)
             guard let number = parts.last, hop.address.hasPrefix("127.") || hop.address.hasPrefix("::1") else {
                 continue
             }
-            guard !wiring.ports.contains(where: { $0.name == number || $0.name.hasSuffix(":\(number)") }) else {
+            guard !configuration.ports.contains(where: { $0.name == number || $0.name.hasSuffix(":\(number)") }) else {
                 continue
             }
             add(
@@ -103,8 +103,8 @@ extension DoctorPostfixCheck {
     }
 
     /// Checks that the service listens at the socket to which the port leads.
-    private mutating func checkListener(of route: PostfixWiring.Route, _ port: PostfixWiring.Service) {
-        let known = wiring.listeners.map(\.address)
+    private mutating func checkListener(of route: PostfixConfiguration.Route, _ port: PostfixConfiguration.Service) {
+        let known = configuration.listeners.map(\.address)
         // Only systemd knows the addresses of `fd:` listeners.
         guard let address = route.address, address.hasPrefix("unix:"), !known.isEmpty, !known.contains(address),
             !known.contains(where: { $0.hasPrefix("fd:") })
@@ -119,9 +119,9 @@ extension DoctorPostfixCheck {
 
     /// Warns of a TCP port that every user of the host can reach. Ports in the service's own options are left out, because
     /// another check covers the listeners there.
-    private mutating func checkReach(of route: PostfixWiring.Route, _ port: PostfixWiring.Service) {
+    private mutating func checkReach(of route: PostfixConfiguration.Route, _ port: PostfixConfiguration.Service) {
         guard let address = route.address, !address.hasPrefix("unix:"),
-            !wiring.listeners.contains(where: { $0.address == address })
+            !configuration.listeners.contains(where: { $0.address == address })
         else { return }
         let parameter = route.isMilter ? "smtpd_milters" : "content_filter"
         add(

@@ -2,17 +2,17 @@ import Foundation
 
 /// Checks how `smime filter` and `smime serve` are configured in Postfix.
 struct DoctorPostfixCheck: DoctorCheck {
-    let wiring: PostfixWiring
+    let configuration: PostfixConfiguration
     /// The seconds after which the filter ends by itself.
     let timeLimit: Int
     var findings: [DoctorFinding] = []
 
     mutating func run() {
-        if let failure = wiring.failure {
-            return add("mta", .error, text: failure, remedies: [wiring.remedy])
+        if let failure = configuration.failure {
+            return add("mta", .error, text: failure, remedies: [configuration.remedy])
         }
-        let filters = wiring.services.filter { $0.filter != nil }
-        let routes = wiring.ports.compactMap { port in wiring.route(of: port).map { (port, $0) } }
+        let filters = configuration.services.filter { $0.filter != nil }
+        let routes = configuration.ports.compactMap { port in configuration.route(of: port).map { (port, $0) } }
         guard !filters.isEmpty || routes.contains(where: { $0.1.address != nil }) else {
             return add(
                 "mta-filter",
@@ -26,10 +26,10 @@ struct DoctorPostfixCheck: DoctorCheck {
             check(service)
             checkLimits(of: service)
         }
-        for service in wiring.serveTransports { checkServe(service) }
+        for service in configuration.serveTransports { checkServe(service) }
         if routes.contains(where: { $0.1.address != nil }) { checkNextHops() }
         for (port, route) in routes where route.isMilter { checkMilter(route, of: port) }
-        for port in wiring.ports where !wiring.isReturn(port) {
+        for port in configuration.ports where !configuration.isReturn(port) {
             checkFilter(of: port)
             checkDirection(of: port)
         }
@@ -37,7 +37,7 @@ struct DoctorPostfixCheck: DoctorCheck {
         if !filters.isEmpty { checkInternationalMail() }
     }
 
-    private mutating func check(_ service: PostfixWiring.Service) {
+    private mutating func check(_ service: PostfixConfiguration.Service) {
         let before = findings.count
         let user = service.attribute("user") ?? ""
         if user.isEmpty || user == "root" || user.hasPrefix("root:") {
@@ -70,8 +70,10 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
         checkOwner(service, words, user: user)
         checkProgram(service, words)
-        let users = wiring.services.filter { $0.override("content_filter")?.hasPrefix("\(service.name):") == true }
-        if users.isEmpty, wiring.parameters["content_filter"]?.hasPrefix("\(service.name):") != true {
+        let users = configuration.services.filter {
+            $0.override("content_filter")?.hasPrefix("\(service.name):") == true
+        }
+        if users.isEmpty, configuration.parameters["content_filter"]?.hasPrefix("\(service.name):") != true {
             add(
                 "mta-filter",
                 .warning,
@@ -86,7 +88,7 @@ struct DoctorPostfixCheck: DoctorCheck {
     }
 
     /// Checks that Postfix finds the program, and the program its store.
-    private mutating func checkProgram(_ service: PostfixWiring.Service, _ words: [String]) {
+    private mutating func checkProgram(_ service: PostfixConfiguration.Service, _ words: [String]) {
         let program = words.first.map { String($0.dropFirst("argv=".count)) } ?? ""
         if access(program, X_OK) != 0 {
             addWiring(service.name, text: "\(program): cannot be run", advice: "write the whole path of smime in argv")
@@ -104,8 +106,8 @@ struct DoctorPostfixCheck: DoctorCheck {
     }
 
     /// Checks that the port has a filter: mail that enters through a port without one is sent unencrypted.
-    private mutating func checkFilter(of port: PostfixWiring.Service) {
-        guard let route = wiring.route(of: port) else {
+    private mutating func checkFilter(of port: PostfixConfiguration.Service) {
+        guard let route = configuration.route(of: port) else {
             return add(
                 "mta-unfiltered",
                 .warning,
@@ -116,7 +118,7 @@ struct DoctorPostfixCheck: DoctorCheck {
         // A milter changes mail in place, after aliases were expanded and the size was checked.
         guard !route.isMilter else { return }
         checkMail(of: port)
-        if let filter = wiring.contentFilter(of: port), filter.nextHop.isEmpty {
+        if let filter = configuration.contentFilter(of: port), filter.nextHop.isEmpty {
             add(
                 "mta-next-hop",
                 .warning,
@@ -128,7 +130,7 @@ struct DoctorPostfixCheck: DoctorCheck {
     }
 
     /// Checks that the filter runs as the owner of the store, who alone can open it.
-    private mutating func checkOwner(_ service: PostfixWiring.Service, _ words: [String], user: String) {
+    private mutating func checkOwner(_ service: PostfixConfiguration.Service, _ words: [String], user: String) {
         guard let option = words.firstIndex(of: "--home"), option + 1 < words.count,
             let owner = SystemUser(named: String(user.prefix { $0 != ":" }))
         else { return }
@@ -147,9 +149,9 @@ struct DoctorPostfixCheck: DoctorCheck {
     }
 
     /// Checks that mail is not signed with DKIM before the filter, because the filter's changes break a DKIM signature.
-    mutating func checkSenders(_ port: PostfixWiring.Service) {
+    mutating func checkSenders(_ port: PostfixConfiguration.Service) {
         checkLogins(of: port)
-        if let milters = port.override("smtpd_milters") ?? wiring.parameters["smtpd_milters"], !milters.isEmpty {
+        if let milters = port.override("smtpd_milters") ?? configuration.parameters["smtpd_milters"], !milters.isEmpty {
             add(
                 "mta-milters",
                 .warning,
@@ -161,8 +163,8 @@ struct DoctorPostfixCheck: DoctorCheck {
     }
 
     /// Checks that users may send only from their own addresses: otherwise a user could get the signature of any account.
-    mutating func checkLogins(of port: PostfixWiring.Service) {
-        let restrictions = wiring.value("smtpd_sender_restrictions", of: port) ?? ""
+    mutating func checkLogins(of port: PostfixConfiguration.Service) {
+        let restrictions = configuration.value("smtpd_sender_restrictions", of: port) ?? ""
         // For hosts and programs that do not log in, a list of senders is enough.
         let isList = restrictions.contains("check_sender_access") && restrictions.hasSuffix("reject")
         if !restrictions.contains("sender_login_mismatch"), !isList {
@@ -190,8 +192,8 @@ struct DoctorPostfixCheck: DoctorCheck {
     /// Checks that pickup does not use `smime filter`, for example through main.cf: the filter returns mail through pickup,
     /// so mail would loop. `smime serve` sends nothing to pickup.
     private mutating func checkLoop(_ names: [String]) {
-        guard let pickup = wiring.services.first(where: { $0.program == "pickup" }),
-            let filter = wiring.contentFilter(of: pickup), names.contains(filter.transport)
+        guard let pickup = configuration.services.first(where: { $0.program == "pickup" }),
+            let filter = configuration.contentFilter(of: pickup), names.contains(filter.transport)
         else { return }
         add(
             "mta-loop",

@@ -15,7 +15,7 @@ struct DoctorServeCheck: DoctorCheck {
     }
 
     /// What a client can do that connects to a TCP socket for mail of `direction`.
-    static func consequence(of direction: PostfixWiring.Direction?) -> String {
+    static func consequence(of direction: PostfixConfiguration.Direction?) -> String {
         let reach = "every user and program of this host can connect to a TCP port"
         return switch direction {
         case .incoming: "\(reach), and may learn how changed copies of encrypted mail end"

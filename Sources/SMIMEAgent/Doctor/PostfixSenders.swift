@@ -9,19 +9,19 @@ struct PostfixSenders {
     let acceptsAnyClient: Bool
 
     /// - Returns: nil if the restrictions of `port` are unknown.
-    init?(of port: PostfixWiring.Service, in wiring: PostfixWiring) {
-        let lists = PostfixWiring.restrictions.map { name in
-            (wiring.value(name, of: port) ?? "").split { ", \t".contains($0) }.map(String.init)
+    init?(of port: PostfixConfiguration.Service, in configuration: PostfixConfiguration) {
+        let lists = PostfixConfiguration.restrictions.map { name in
+            (configuration.value(name, of: port) ?? "").split { ", \t".contains($0) }.map(String.init)
         }
         let words = lists.flatMap(\.self)
         guard !words.isEmpty else { return nil }
         // A list that ends with a plain `reject` accepts mail only from the clients that it permits.
         acceptsAnyClient = !lists.contains { $0.last == "reject" }
-        let hasLogins = wiring.value("smtpd_sasl_auth_enable", of: port) == "yes"
+        let hasLogins = configuration.value("smtpd_sasl_auth_enable", of: port) == "yes"
         let relays = lists[1] + lists[2]
         if relays.contains("permit_sasl_authenticated"), hasLogins {
             relaySenders = "users who log in"
-        } else if relays.contains("permit_mynetworks"), wiring.parameters["mynetworks"] != "" {
+        } else if relays.contains("permit_mynetworks"), configuration.parameters["mynetworks"] != "" {
             relaySenders = "hosts in mynetworks, programs of this host among them,"
         } else {
             relaySenders = nil

@@ -1,7 +1,7 @@
 /// A listener of `smime serve`, in the form that the options of the service use: `ROLE=SCHEME:ADDRESS`.
 package struct ServeListener: Equatable, Sendable {
     /// Whether the listener takes mail from this host's users (outgoing) or for them (incoming).
-    let direction: PostfixWiring.Direction
+    let direction: PostfixConfiguration.Direction
     /// The listener in the words of the option.
     let text: String
     /// `unix:PATH`, `fd:NAME`, or a host and a port in the form of `address(_:)`.
@@ -38,7 +38,7 @@ package struct ServeListener: Equatable, Sendable {
     /// Reads a text such as `outgoing=lmtp:unix:/run/smime/outgoing`; nil if `text` is not a listener.
     private init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-        guard parts.count == 2, let direction = PostfixWiring.Direction(rawValue: parts[0]),
+        guard parts.count == 2, let direction = PostfixConfiguration.Direction(rawValue: parts[0]),
             let colon = parts[1].firstIndex(of: ":")
         else { return nil }
         self.direction = direction

@@ -143,7 +143,7 @@ package struct Harvest: Sendable {
                 continue
             case .refused(let reason): report.refuse(outcome.place, reason)
             case .unsigned: report.unsigned += 1
-            case .valid(_, let isUnquoted): if isUnquoted { report.unquote(outcome.place) }
+            case .valid(_, let isUnquoted): if isUnquoted { report.addUnquoted(outcome.place) }
             }
             report.messages += 1
         }

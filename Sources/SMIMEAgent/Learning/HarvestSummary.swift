@@ -66,7 +66,7 @@ package struct HarvestSummary: Sendable {
         refused.append(Refusal(place: place, reason: reason))
     }
 
-    mutating func unquote(_ place: MailSources.Place) {
+    mutating func addUnquoted(_ place: MailSources.Place) {
         guard unquoted.count < Self.maximumCount else { return }
         unquoted.append(place)
     }

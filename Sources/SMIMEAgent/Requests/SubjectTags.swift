@@ -70,7 +70,7 @@ package struct SubjectTags: Hashable, Sendable {
         let shown = EncodedWord.decode(text).trimmingCharacters(in: .whitespaces)
         let rest = remove(from: shown, isEncoded: false, mayLower: mayLower && !isFirstTaken, &request)
         // A tag that cannot be removed exactly must not be overlooked.
-        for guessed in [EncodedWord.decode(rest, replacing: true), EncodedWord.decodeAssumingASCII(rest)] {
+        for guessed in [EncodedWord.decode(rest, undecodable: .readAsUTF8), EncodedWord.decodeAssumingASCII(rest)] {
             guard !hasTag(Self.readable(guessed)) else {
                 throw MessageError.malformed("the subject has a tag in characters or in a form that cannot be removed")
             }

@@ -52,8 +52,8 @@ package struct CipherPreferences: Sendable {
         return CipherPreferences(parsing: changed)?.cipher(for: sender) == cipher ? changed : nil
     }
 
-    /// The preferences for one message: the exceptions for the recipients take precedence, then those for the senders; among
-    /// these the closest pattern.
+    /// The preferences for one message. The first of `recipients` that has an exception decides, otherwise the first of
+    /// `senders` that has one. If several patterns match an address, the most specific one counts.
     package func preferences(
         from senders: [EmailAddress],
         to recipients: [EmailAddress],
@@ -69,7 +69,7 @@ package struct CipherPreferences: Sendable {
         )
     }
 
-    /// The cipher of the exception with the closest pattern for `address`.
+    /// The cipher of the exception with the most specific pattern for `address`.
     private func exception(for address: EmailAddress) -> ContentCipher? {
         Policy.Pattern.keys(for: address).lazy.compactMap { key in exceptions.first { $0.pattern.key == key }?.cipher }
             .first

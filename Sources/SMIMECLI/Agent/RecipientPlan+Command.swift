@@ -61,7 +61,9 @@ extension Failure {
                     + "smime recipient trust \(shell: doubtful.address) --fingerprint \(certificate)"
             }
             guard !choice.waitsForRevocation else {
-                return "try again when its service answers, or accept unknown status: --revocation soft"
+                return
+                    "try again when the revocation service of the certificate's issuer answers, or accept an unknown status: "
+                    + "--revocation soft"
             }
             guard let untrusted = choice.candidates.first(where: { $0.reason == .untrusted })?.recipient else {
                 return

@@ -45,7 +45,7 @@ struct Failure: Error {
             let isListed = meant == nil || choices.count <= 8
             message = message[..<end.lowerBound] + (isListed ? "; it can be \(choices.joined(separator: ", "))" : "")
         }
-        message = Self.plainly(message)
+        message = Self.rewordingInvalidValue(in: message)
         while message.hasSuffix(".") { message.removeLast() }
         let first = message.prefix(1)
         // A name at the beginning of the sentence keeps its case.
@@ -57,8 +57,8 @@ struct Failure: Error {
         )
     }
 
-    /// `message` without the words that the parser adds for a value that is not accepted.
-    private static func plainly(_ message: Substring) -> Substring {
+    /// `message` with a plainer sentence in place of the parser's about an invalid value.
+    private static func rewordingInvalidValue(in message: Substring) -> Substring {
         guard let found = message.prefixMatch(of: /The value ('.*') is invalid for '([^']*)'/) else { return message }
         let (value, name) = (found.output.1, found.output.2)
         let rest = message[found.range.upperBound...]
@@ -88,7 +88,7 @@ struct Failure: Error {
         case let error as TransportError: self.init(.tryAgain, error.description)
         case let error as OpenSSLError: self.init(cms: .openSSL(error), in: subject)
         case is CancellationError: self.init(.tryAgain, "interrupted")
-        default: self.init(.software, Self.said(String(describing: error), of: subject))
+        default: self.init(.software, Self.prefixed(String(describing: error), with: subject))
         }
         if !(error is Failure), cause == nil { cause = error }
     }
@@ -101,7 +101,7 @@ struct Failure: Error {
     }
 
     /// `text` with `subject` and a colon in front of it; `text` alone if `subject` is nil.
-    static func said(_ text: String, of subject: String?) -> String { subject.map { "\($0): \(text)" } ?? text }
+    static func prefixed(_ text: String, with subject: String?) -> String { subject.map { "\($0): \(text)" } ?? text }
 }
 
 extension Failure: CustomStringConvertible {
@@ -116,7 +116,7 @@ extension Failure {
             case .openSSL: .software
             case .wrongPassphrase: .noPermission
             }
-        self.init(status, Self.said(error.description, of: subject))
+        self.init(status, Self.prefixed(error.description, with: subject))
     }
 
     private init(gateway error: GatewayError) {
@@ -164,12 +164,12 @@ extension Failure {
             case .noCommonCipher: ["encrypt to each of them separately with --to, or choose --cipher NAME"]
             default: []
             }
-        self.init(status, Self.said(text, of: subject), hints: hints)
+        self.init(status, Self.prefixed(text, with: subject), hints: hints)
     }
 
     private init(mime error: MIMEError, in subject: String?) {
         switch error {
-        case .limitExceeded, .malformedAddress: self.init(.badData, Self.said(error.description, of: subject))
+        case .limitExceeded, .malformedAddress: self.init(.badData, Self.prefixed(error.description, with: subject))
         case .unreadable(let error): self.init(stream: error, in: subject)
         }
     }
@@ -181,9 +181,9 @@ extension Failure {
         case .cannotOpen, .notRegular: self.init(.noInput, error.description)
         case .committed: self.init(.software, error.description)
         case .spoolFailed: self.init(.inputOutput, error.description)
-        case .malformedBase64: self.init(.badData, Self.said(error.description, of: subject))
+        case .malformedBase64: self.init(.badData, Self.prefixed(error.description, with: subject))
         case .changedWhileReading, .readFailed, .writeFailed:
-            self.init(.inputOutput, Self.said(error.description, of: subject))
+            self.init(.inputOutput, Self.prefixed(error.description, with: subject))
         }
     }
 }

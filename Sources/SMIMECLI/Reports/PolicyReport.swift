@@ -30,9 +30,9 @@ struct PolicyReport: Encodable {
     private var end: String {
         let deciding = recipients.filter { $0.action == result }.map(\.address)
         guard result != "sent", deciding.count < recipients.count else { return "" }
-        let what = result == PolicyDecision.Action.bounce.rawValue ? "returns to its sender" : "waits"
+        let what = result == PolicyDecision.Action.bounce.rawValue ? "it returns to its sender" : "it waits"
         let names = deciding.joined(separator: ", ").escapedForDisplay
-        return "The mail \(what) for all recipients, because of \(names).\n"
+        return "The mail is sent to none of the recipients, because of \(names): \(what).\n"
     }
 
     init(_ sender: EmailAddress?, _ decisions: [PolicyDecision]) {

@@ -38,10 +38,10 @@ enum Terminal {
             )
         }
         defer { close(terminal) }
-        var first = try line("\(isNew ? "new " : "")passphrase \(purpose): ", from: terminal)
+        var first = try hiddenPassphrase(at: "\(isNew ? "new " : "")passphrase \(purpose): ", from: terminal)
         defer { first.wipe() }
         if isNew {
-            var second = try line("the new passphrase again: ", from: terminal)
+            var second = try hiddenPassphrase(at: "the new passphrase again: ", from: terminal)
             defer { second.wipe() }
             guard first == second else { throw Failure(.noPermission, "the two passphrases differ") }
         }
@@ -76,7 +76,7 @@ enum Terminal {
         return Array(bytes.prefix(max(0, count)))
     }
 
-    private static func line(_ prompt: String, from terminal: Int32) throws -> [UInt8] {
+    private static func hiddenPassphrase(at prompt: String, from terminal: Int32) throws -> [UInt8] {
         var entered = try LineEntry(terminal).read(isShown: false) { enteredLine(at: prompt, from: terminal) }
         defer { entered.wipe() }
         guard !entered.isEmpty else { throw Failure(.noPermission, "no passphrase was entered") }

@@ -12,7 +12,7 @@ struct MentionedAddresses {
     init(in text: String) {
         let bare = Self.withoutBlanksInside(Self.withoutCommentsAndQuotes(text))
         for form in Set([
-            text, bare, EncodedWord.decode(text, replacing: true),
+            text, bare, EncodedWord.decode(text, undecodable: .readAsUTF8),
             EncodedWord.decodeAssumingASCII(text),
         ]) { search(Array(form.unicodeScalars)) }
     }

@@ -95,7 +95,8 @@ struct RulePrecedence {
         .map { (key: $0, isImplied: true) }
     }
 
-    /// The choice for encryption. A level that a rule requires applies to all kinds of mail.
+    /// The choice for encryption. If a rule for the mail requires encryption, this also holds for bounces, list mail and
+    /// automatic mail.
     var encryption: Choice { choice(\.encrypt, encrypting: true) }
 
     /// The choice for signing. Mail with the null sender is not signed, because no mail server has checked its sender. If

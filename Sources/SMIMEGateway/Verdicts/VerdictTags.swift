@@ -46,7 +46,7 @@ struct VerdictTags {
 
     /// The Subject `field` with the tags before the text, and without other tags.
     func apply(to field: HeaderField, lineEnd: LineEnd) -> [UInt8] {
-        let shown = EncodedWord.decode(field.value, else: .replaced)
+        let shown = EncodedWord.decode(field.value, undecodable: .replaced)
         let clean = Self.removingAllTags(from: SubjectControls.removed(from: shown))
         // Some mail programs would decode text that still begins like an encoded word, and guess the charset of
         // undeclared bytes. If the text is encoded, all mail programs read it as this program does.

@@ -144,7 +144,8 @@ struct VerdictEvidence: Sendable {
 struct GroupedEvidence: Sendable {
     private let systemAnchors: Bool
     private let none: VerdictEvidence
-    /// The name keys of all CA certificates and list issuers in the store; nil if they were not read.
+    /// The names, in the form for comparison (`matchingKey`), of all CA certificates and of the issuers of all revocation lists
+    /// in the store; nil if they were not read.
     private let names: Set<[UInt8]>?
     /// The name hashes of the system's anchors.
     private let systemNames: Set<UInt32>

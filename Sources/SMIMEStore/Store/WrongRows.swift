@@ -89,7 +89,8 @@ struct WrongRows {
         add(
             .unreadable,
             isLearned ? .warning : .error,
-            text: "\(name): a certificate is stored for another address, or none"
+            text:
+                "\(name): a certificate of this recipient has \(isKnown ? "another or no valid address" : "an unknown source or trust")"
         )
         if isLearned { recipients.append((key, try row.value("certificate"))) }
     }

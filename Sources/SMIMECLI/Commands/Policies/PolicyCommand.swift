@@ -72,6 +72,9 @@ extension SMIMECommand.PolicyCommand {
             guard [global, sender != nil, recipient != nil, kind != nil].count(where: \.self) == 1 else {
                 throw ValidationError("name one rule: --global, --sender PATTERN, --recipient PATTERN or --kind KIND")
             }
+            if kind == .bounce, let sign = levels.sign, sign != .never {
+                throw ValidationError("bounces are not signed: no mail server has checked who sends them")
+            }
             if decryptAtGateway != nil, sender != nil || kind != nil {
                 throw ValidationError("--decrypt-at-gateway requires --recipient or --global")
             }

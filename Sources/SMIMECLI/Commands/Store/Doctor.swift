@@ -48,13 +48,13 @@ extension SMIMECommand {
             let listeners = ServeListener.all(in: options)
             findings += doctor.findings(of: listeners)
             if mta == .postfix {
-                let wiring = PostfixWiring(
+                let configuration = PostfixConfiguration(
                     from: mtaConfig,
                     listeners: listeners,
                     nextHops: ServeListener.nextHops(in: options),
                     postconf: Postconf.run
                 )
-                findings += doctor.findings(of: wiring, timeLimit: Int(FilterStatus.timeLimit))
+                findings += doctor.findings(of: configuration, timeLimit: Int(FilterStatus.timeLimit))
             }
             let ranked = findings.ranked
             try report.print(DoctorReport(ranked)) {

@@ -44,7 +44,7 @@ extension SMTPClientSession {
         if let maximumSize, transaction.content.size > maximumSize {
             return SMTPRefusal(
                 .sender,
-                SMTPReply(552, "5.3.4", text: "the next hop takes messages of \(maximumSize) bytes")
+                SMTPReply(552, "5.3.4", text: "the next hop takes messages of at most \(maximumSize) bytes")
             )
         }
         return nil

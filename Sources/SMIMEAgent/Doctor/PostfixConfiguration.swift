@@ -1,10 +1,10 @@
 import ByteStreams
 import Foundation
 
-/// The services in Postfix's master.cf that concern `smime filter` and `smime serve`.
+/// The services in Postfix's master.cf that concern `smime filter` and `smime serve`, and the parameters of main.cf.
 ///
 /// Source: master(5), pipe(8), postconf(1)
-package struct PostfixWiring: Sendable {
+package struct PostfixConfiguration: Sendable {
     /// The filter for outgoing and the filter for incoming mail.
     enum Direction: String, Sendable {
         case incoming, outgoing
@@ -176,7 +176,7 @@ package struct PostfixWiring: Sendable {
 }
 
 /// Source: postconf(5) `content_filter`, `smtpd_milters`; MILTER_README
-extension PostfixWiring {
+extension PostfixConfiguration {
     /// The service or milter through which a port passes its mail to smime.
     struct Route {
         /// The name of the service in master.cf that runs or connects to smime, or the address of a milter.
