@@ -121,6 +121,21 @@ import Testing
         #expect(sink.bytes == Array("\(header)\nMeet me at eight.\n".utf8))
     }
 
+    @Test func `recipients that only look equal are different ones`() async throws {
+        let names = ["é@x.test", "e\u{301}@x.test", "ö@x.test", "o\u{308}@x.test", "O@x.test"]
+        #expect(names[0] == names[1] && names[2] == names[3])
+        let sent = try await office.plan(from: "alice@example.com", to: names)
+        #expect(sent.messages.flatMap(\.recipients).map { Array($0.text.utf8) } == names.map { Array($0.utf8) })
+        let host = MailHost(name: try #require(HostName("gw.example.org")))
+        let filter = IncomingFilter(store: office.store, time: Date.judged, host: host)
+        let received = try await filter.plan(MemorySource(Array("From: a@y.test\n\nHello\n".utf8)), to: names)
+        #expect(received.messages.flatMap(\.recipients).map { Array($0.utf8) } == names.map { Array($0.utf8) })
+        let entry = DeliveryJournal.Entry(queueID: "q", digest: [1])
+        try await office.store.journal.record([names[0], names[2]], of: entry, at: .judged)
+        let waiting = try await office.store.journal.waiting(names, for: entry)
+        #expect(waiting.map { Array($0.utf8) } == [names[1], names[3], names[4]].map { Array($0.utf8) })
+    }
+
     @Test func `nothing is sent if a required certificate is missing`() async throws {
         let found = try await plan(to: "bob@example.com", "eve@x.test", flags: ProtectionRequest(encrypt: .require))
         #expect(sharing(found) == [["bob@example.com"]])

@@ -1,4 +1,5 @@
 import Foundation
+import InternetMessage
 import SMIMEStore
 
 extension Store {
@@ -34,7 +35,7 @@ extension Store {
         do {
             for (index, recipients) in groups.enumerated() {
                 let served = try await journal.served(entry)
-                let waiting = recipients.filter { !served.contains($0) }
+                let waiting = recipients.filter { !served.contains(ExactText($0)) }
                 guard !waiting.isEmpty else { continue }
                 // A refused message must not prevent the others from being sent: they might never be sent otherwise.
                 do { try await send(index, waiting) } catch {

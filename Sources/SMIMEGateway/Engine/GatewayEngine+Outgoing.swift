@@ -36,10 +36,10 @@ extension GatewayEngine {
         // All messages are finished before the first one is sent.
         let messages = try plan.messages.map { message in
             // Each recipient stays as written in the envelope: `<postmaster>` gets no domain.
-            let texts = Set(message.recipients.map(\.text))
+            let texts = Set(message.recipients.map { ExactText($0.text) })
             return Delivery.Message(
                 try Spool.source(memoryLimit: options.memoryLimit) { try plan.write(message, to: $0) },
-                to: zip(context.recipients, recipients).filter { texts.contains($1.text) }.map(\.0)
+                to: zip(context.recipients, recipients).filter { texts.contains(ExactText($1.text)) }.map(\.0)
             )
         }
         return ProcessedMail(Delivery(from: mail.sender.text, messages), services: context.services)

@@ -66,8 +66,7 @@ package struct IncomingFilter: Sendable {
         let tags = if let tagsSubjects { tagsSubjects } else { try await store.tagsSubjects() }
         let verified = try await opener(provider).verify(source, structure: structure)
         var plan = IncomingPlan(report: verified.report, learnable: verified.learnable)
-        var seen: Set<String> = []
-        let recipients = recipients.filter { seen.insert($0).inserted }
+        let recipients = recipients.exactlyUnique
         var others = recipients
         if verified.report.layers.contains(where: \.kind.isEncryption) {
             let header = try structure?.header ?? HeaderBlock(ofMessageIn: source)
@@ -94,7 +93,7 @@ package struct IncomingFilter: Sendable {
                 } else if let message = mail.message {
                     plan.add(message, for: keys)
                     plan.learnable = plan.learnable ?? message.learnable
-                    others.removeAll { $0 == recipient }
+                    others.removeAll { ExactText($0) == ExactText(recipient) }
                 }
             }
         }

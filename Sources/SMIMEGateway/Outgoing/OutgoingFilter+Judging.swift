@@ -77,8 +77,8 @@ extension OutgoingFilter {
         layer: ExistingLayer = ExistingLayer()
     ) async throws -> Verdict {
         // Mail servers may distinguish recipients by the case of letters (RFC 5321 §2.4). Certificates and rules do not.
-        var (named, seen): (Set<String>, Set<EmailAddress>) = ([], [])
-        let distinct = recipients.filter { named.insert($0.text).inserted }
+        var (named, seen): (Set<ExactText>, Set<EmailAddress>) = ([], [])
+        let distinct = recipients.filter { named.insert(ExactText($0.text)).inserted }
         let recipients = distinct.filter { seen.insert($0).inserted }
         let lookup = try await store.lookup(
             systemAnchors: systemAnchors,

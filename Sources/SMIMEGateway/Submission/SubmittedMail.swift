@@ -42,8 +42,7 @@ package struct SubmittedMail: Sendable {
         var found = try recipients.flatMap { try Self.recipients(in: $0, qualifier) }
         let resent = ResentFields(header)
         if readsHeader { found += try Self.recipients(in: header, qualifier) }
-        var seen: Set<String> = []
-        found = found.filter { seen.insert($0).inserted }
+        found = found.exactlyUnique
         guard !found.isEmpty else {
             throw GatewayRefusal(.message, "5.1.3", explanation: "the message has no recipients")
         }

@@ -1,3 +1,4 @@
+import InternetMessage
 import NIOCore
 
 /// Replaces a message in the mail server by one of its copies: the header as a list of changes, and the body in pieces, as
@@ -47,8 +48,8 @@ final class InPlaceSender {
 
     /// The verdict that the session must send first. `envelope` is the envelope of the received message.
     func verdict(for envelope: MilterEnvelope) -> MilterVerdict {
-        let kept = Set(copy.envelope.recipients.map(\.address))
-        let removed = envelope.recipients.indices.filter { !kept.contains(envelope.recipients[$0].address) }
+        let kept = Set(copy.envelope.recipients.map { ExactText($0.address) })
+        let removed = envelope.recipients.indices.filter { !kept.contains(ExactText(envelope.recipients[$0].address)) }
         var sender: MilterAddress?
         if copy.envelope.sender != envelope.sender.address {
             sender = MilterAddress("<\(copy.envelope.sender)>", parameters: envelope.sender.parameters)

@@ -1,4 +1,5 @@
 import ByteStreams
+import InternetMessage
 import NIOCore
 import SMIMEGateway
 
@@ -162,8 +163,8 @@ extension SMTPEnvelope {
     func narrowed(to copy: WorkerMessageCopy) -> SMTPEnvelope {
         var narrowed = self
         narrowed.sender = copy.sender
-        let wanted = Set(copy.recipients)
-        narrowed.recipients = recipients.filter { wanted.contains($0.address) }
+        let wanted = Set(copy.recipients.map(ExactText.init))
+        narrowed.recipients = recipients.filter { wanted.contains(ExactText($0.address)) }
         return narrowed
     }
 }

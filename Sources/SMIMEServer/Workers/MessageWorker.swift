@@ -155,7 +155,8 @@ package struct MessageWorker {
             let messages = processed.delivery.messages
             // Recipients without a copy have already got the message. Only the journal can know this, so the message must
             // have a name in it.
-            let missing = Set(job.recipients).subtracting(messages.flatMap(\.recipients))
+            let present = Set(messages.flatMap(\.recipients).map(ExactText.init))
+            let missing = job.recipients.filter { !present.contains(ExactText($0)) }
             guard missing.isEmpty || job.queueName != nil else {
                 throw GatewayRefusal(
                     .temporary,

@@ -43,15 +43,15 @@ package struct AddressScope: Hashable, Sendable {
 
     /// Whether the scope includes `address`.
     package func contains(_ address: EmailAddress) -> Bool {
-        isDomain ? key == Self.domainKey(address) : key == address.key
+        ExactText(key) == ExactText(isDomain ? Self.domainKey(address) : address.key)
     }
 
     /// The key of the scope for the whole domain of `address`. It never equals the key of an address.
     static func domainKey(_ address: EmailAddress) -> String { "@\(address.asciiDomain)" }
 
-    package static func == (a: Self, b: Self) -> Bool { a.key.utf8.elementsEqual(b.key.utf8) }
+    package static func == (a: Self, b: Self) -> Bool { ExactText(a.key) == ExactText(b.key) }
 
-    package func hash(into hasher: inout Hasher) { for byte in key.utf8 { hasher.combine(byte) } }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ExactText(key)) }
 }
 
 extension AddressScope: CustomStringConvertible {

@@ -1,5 +1,5 @@
 package import Foundation
-import InternetMessage
+package import InternetMessage
 
 /// Records to which recipients a message was delivered, so that another attempt of the mail server does not deliver it
 /// twice.
@@ -38,21 +38,22 @@ package struct DeliveryJournal: Sendable {
     ) async throws(KeystoreError) -> [String] {
         let done = try await served(entry)
         // Only the receiving server knows whether the case of a local part matters (RFC 5321 §2.4).
-        let before = Set(done.subtracting(recipients).map(Self.key))
-        return recipients.filter { !done.contains($0) && !before.contains(Self.key($0)) }
+        let before = Set(done.subtracting(recipients.map(ExactText.init)).map { Self.key($0.text) })
+        return recipients.filter { !done.contains(ExactText($0)) && !before.contains(Self.key($0)) }
     }
 
     /// Whether the store's server is read-only, according to its latest answer, so that nothing can be recorded.
     package var isOnReadOnlyServer: Bool { database.isReadOnlyServer }
 
     /// The recipients to whom the message was delivered, as the mail server wrote their addresses.
-    package func served(_ entry: Entry) async throws(KeystoreError) -> Set<String> {
+    package func served(_ entry: Entry) async throws(KeystoreError) -> Set<ExactText> {
         // The record of a crash belongs to the bytes, so its time does not matter.
         let condition = "queue_id = ? AND digest = ? AND (time >= ? OR recipient = '')"
         let since = entry.recordsSince?.seconds ?? 0
         let first = "SELECT number, recipient FROM change_counter LEFT JOIN delivery ON \(condition)"
         if let rows = try database.firstRows(first, [entry.queueID, entry.digest, since]) {
-            do { return try Set(rows.compactMap { try $0.optional("recipient") as String? }) } catch {
+            do { return try Set(rows.compactMap { try $0.optional("recipient") as String? }.map(ExactText.init)) } catch
+            {
                 throw KeystoreError(error, path: database.path)
             }
         }
@@ -62,7 +63,7 @@ package struct DeliveryJournal: Sendable {
                     "SELECT recipient FROM delivery WHERE \(condition)",
                     [entry.queueID, entry.digest, since],
                     as: String.self
-                )
+                ).map(ExactText.init)
             )
         }
     }
@@ -74,13 +75,15 @@ package struct DeliveryJournal: Sendable {
     ///
     /// - Returns: whether an earlier crash was recorded.
     package func recordDeath(at entry: Entry, _ time: Date) async throws(KeystoreError) -> Bool {
-        let isKnown = try await served(entry).contains(Self.death)
+        let isKnown = try await served(entry).contains(ExactText(Self.death))
         if !isKnown { try await record([Self.death], of: entry, at: time) }
         return isKnown
     }
 
     /// The key by which recipients are compared.
-    private static func key(_ recipient: String) -> String { (try? EmailAddress(recipient))?.key ?? recipient }
+    private static func key(_ recipient: String) -> ExactText {
+        ExactText((try? EmailAddress(recipient))?.key ?? recipient)
+    }
 
     /// Deletes the records of the message after its mail server was told that all recipients are served. If the same bytes
     /// arrive again, they are a new message.

@@ -1,4 +1,6 @@
+import ByteStreams
 import Foundation
+import InternetMessage
 
 /// A value in a column, or an argument of a statement.
 enum SQLValue: Sendable, Hashable {
@@ -6,6 +8,26 @@ enum SQLValue: Sendable, Hashable {
     case integer(Int64)
     case text(String)
     case blob([UInt8])
+
+    /// Compares the bytes of texts, as databases do. Swift considers canonically equivalent strings equal.
+    static func == (one: SQLValue, other: SQLValue) -> Bool {
+        switch (one, other) {
+        case (.null, .null): true
+        case (.integer(let one), .integer(let other)): one == other
+        case (.text(let one), .text(let other)): ExactText(one) == ExactText(other)
+        case (.blob(let one), .blob(let other)): one == other
+        default: false
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: break
+        case .integer(let number): hasher.combine(number)
+        case .text(let text): hasher.combine(ExactText(text))
+        case .blob(let bytes): hasher.combine(all: bytes)
+        }
+    }
 }
 
 /// A type whose values can be stored in a column.
