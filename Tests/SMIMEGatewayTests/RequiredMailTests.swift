@@ -189,7 +189,11 @@ import Testing
         _ = try await office.store.policy.set(Policy.Rule(.recipient(pattern), encrypt: .require))
         try await check.check(mail, from: EnvelopeSender(sender), to: ["carol@example.com"])
         let long = String(repeating: "a", count: 70)
-        for recipient in ["bob@example.com", "BOB+x@example.com", "bob+\(long)@example.com"] {
+        let spellings = [
+            "bob@example.com", "BOB+x@example.com", "bob+\(long)@example.com", "bob(x)@example.com", "bob@example.com>",
+            "bob @ example.com", "(x)bob@(y)example.com",
+        ]
+        for recipient in spellings {
             do {
                 try await check.check(mail, from: EnvelopeSender(sender), to: ["eve@x.test", recipient])
                 #expect(!isRefused)

@@ -7,6 +7,8 @@ import InternetMessage
 struct MentionedAddresses {
     /// The addresses that were found.
     private(set) var all: Set<EmailAddress> = []
+    /// Whether there are too many `@` to examine all.
+    private(set) var isCutShort = false
 
     /// Searches `text`, `text` without comments and quoting, and its encoded words.
     init(in text: String) {
@@ -51,7 +53,10 @@ struct MentionedAddresses {
     }
 
     private mutating func add(_ field: [UInt8]?) {
-        if let field { all.formUnion(Self(in: String(decoding: field, as: UTF8.self)).all) }
+        guard let field else { return }
+        let found = Self(in: String(decoding: field, as: UTF8.self))
+        all.formUnion(found.all)
+        isCutShort = isCutShort || found.isCutShort
     }
 
     /// The text after the colon, if `line` begins a From field; nil otherwise. Invisible bytes may precede the name.
@@ -69,7 +74,9 @@ struct MentionedAddresses {
     private static let maximumLength = 255
 
     private mutating func search(_ text: [Unicode.Scalar]) {
-        for at in text.indices.lazy.filter({ text[$0] == "@" }).prefix(Self.maximumCount) {
+        let places = text.indices.filter { text[$0] == "@" }
+        isCutShort = isCutShort || places.count > Self.maximumCount
+        for at in places.prefix(Self.maximumCount) {
             let before = text[..<at].suffix(Self.maximumLength)
             let behind = text[(at + 1)...].prefix(Self.maximumLength)
             // Programs differ on whether non-ASCII characters belong to an address, so both readings are tried.

@@ -34,7 +34,10 @@ package struct RequiredEncryption: Sendable {
         guard try await store.policy.rules().contains(where: { $0.encrypt == .require }) else { return }
         let header = try structure?.header ?? HeaderBlock(ofMessageIn: source)
         let listed = header?.readableAddresses("From") ?? []
-        let claimed = listed.union(try MentionedAddresses(inFromOf: source).all)
+        let mentioned = try MentionedAddresses(inFromOf: source)
+        // Any of those that were not examined may be an account.
+        guard !mentioned.isCutShort else { throw MIMEError.limitExceeded(.addresses) }
+        let claimed = listed.union(mentioned.all)
         guard let found = try await required(of: sender, claiming: Array(claimed), to: recipients) else { return }
         if let message = try structure ?? MIMEReader.messageWithinLimits(in: source),
             try ExistingLayer(of: message, in: source).protection == .encrypted
@@ -53,6 +56,9 @@ package struct RequiredEncryption: Sendable {
         throw GatewayError.mayBeClear(sender: found.sender, recipients: found.recipients)
     }
 
+    /// A recipient, and the addresses that it may be; nil for one without a domain.
+    private typealias Recipient = (text: String, addresses: [EmailAddress?])
+
     /// The account that sent the message (as `sender`, or with an address in `claimed`), and those of `recipients` for
     /// whom it must encrypt; nil if there is no such account or recipient.
     private func required(
@@ -61,10 +67,14 @@ package struct RequiredEncryption: Sendable {
         to recipients: [String]
     ) async throws -> (sender: EmailAddress, recipients: [String])? {
         let subaddressing = try await store.subaddressing()
-        // `ruled` also has an address for a recipient that no account can have, but whose domain may have rules. Rules for
-        // senders and the global rule apply to a recipient without a domain, too.
-        let recipients = recipients.map {
-            (text: $0, address: EmailAddress(recipient: $0, on: "") ?? EnvelopeSender($0).ruled)
+        // `ruled` also has an address for a recipient that no account can have, but whose domain may have rules. Text that is
+        // not an address is treated as every address that a mail server may find in it. Rules for senders and the global rule
+        // apply to a recipient without a domain, too.
+        let recipients = recipients.map { text -> Recipient in
+            if let address = EmailAddress(recipient: text, on: "") { return (text, [address]) }
+            let mentioned = MentionedAddresses(in: text).all.sorted { $0.key < $1.key }
+            let addresses = [EnvelopeSender(text).ruled].compactMap(\.self) + mentioned
+            return (text, addresses.isEmpty ? [nil] : addresses)
         }
         return try await store.read { snapshot in
             try Self.required(of: sender, claiming: claimed, to: recipients, subaddressing, in: snapshot)
@@ -76,7 +86,7 @@ package struct RequiredEncryption: Sendable {
     private static func required(
         of sender: EnvelopeSender,
         claiming claimed: [EmailAddress],
-        to recipients: [(text: String, address: EmailAddress?)],
+        to recipients: [Recipient],
         _ subaddressing: Subaddressing,
         in snapshot: StoreSnapshot
     ) throws -> (sender: EmailAddress, recipients: [String])? {
@@ -86,17 +96,21 @@ package struct RequiredEncryption: Sendable {
             let ruled = RuledSender(address: own, account: account.address, isClaimed: false)
             let rules = try snapshot.rules(
                 forSenders: ruled.ruleAddresses(subaddressing),
-                recipients: recipients.compactMap(\.address).flatMap { [$0] + subaddressing.implied(by: $0) }
+                recipients: recipients.flatMap(\.addresses).compactMap(\.self).flatMap {
+                    [$0] + subaddressing.implied(by: $0)
+                }
             )
             let required = recipients.filter { recipient in
-                let precedence = RulePrecedence(
-                    rules,
-                    recipient: recipient.address,
-                    sender: own,
-                    account: account.address,
-                    subaddressing: subaddressing
-                )
-                return precedence.encryption.level == .require
+                recipient.addresses.contains { address in
+                    let precedence = RulePrecedence(
+                        rules,
+                        recipient: address,
+                        sender: own,
+                        account: account.address,
+                        subaddressing: subaddressing
+                    )
+                    return precedence.encryption.level == .require
+                }
             }
             if !required.isEmpty { return (own, required.map(\.text)) }
         }

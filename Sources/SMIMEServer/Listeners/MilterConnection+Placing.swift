@@ -145,6 +145,7 @@ extension MilterEditError {
     var reply: SMTPReply {
         switch self {
         case .fieldTooLong, .headerTooLarge, .malformedHeader, .tooManyEdits: SMTPReply(554, "5.6.0", text: description)
+        case .recipientNotRemovable: SMTPReply(553, "5.1.3", text: description)
         case .actionNotOffered, .noSuchRecipient, .notWaiting: SMTPReply(451, "4.3.5", text: description)
         }
     }

@@ -95,6 +95,8 @@ package enum MilterEditError: Error, Hashable, Sendable {
     case tooManyEdits
     /// A recipient to be removed does not exist.
     case noSuchRecipient
+    /// The mail server may not find the recipient with this address, because of the form in which the client wrote it.
+    case recipientNotRemovable(String)
     /// No message waits for a verdict.
     case notWaiting
 }
@@ -111,6 +113,8 @@ extension MilterEditError: LocalizedError, CustomStringConvertible {
         case .headerTooLarge: "the header is too large to be changed by a milter"
         case .malformedHeader: "the new header cannot be sent to the mail server"
         case .noSuchRecipient: "no such recipient"
+        case .recipientNotRemovable(let address):
+            "the recipients get different messages, and \(address) is not written in the form <name@domain>"
         case .tooManyEdits: "the message has too many fields that must be changed"
         case .notWaiting: "no message waits for a verdict"
         }

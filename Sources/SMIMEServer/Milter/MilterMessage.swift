@@ -110,21 +110,33 @@ package struct MilterAddress: Hashable, Sendable {
     package let argument: String
     /// The ESMTP parameters as the client wrote them, such as `NOTIFY=NEVER`.
     package let parameters: [String]
+    /// The address as the mail server reads it (the macros `{mail_addr}` and `{rcpt_addr}`); nil if it does not say.
+    var serversReading: String?
 
     package init(_ argument: String, parameters: [String] = []) {
         self.argument = argument
         self.parameters = parameters
     }
 
-    /// The address without brackets and source route; empty for the null sender.
+    /// The path without brackets.
+    private var path: Substring {
+        argument.first == "<" && argument.last == ">" ? argument.dropFirst().dropLast() : argument[...]
+    }
+
+    /// The address without brackets and source route; empty for the null sender. A path that does not follow RFC 5321, such as
+    /// one with a comment, is read as the mail server reads it.
     ///
     /// RFC 5321 §4.1.2, appendix C
     package var address: String {
-        var path = argument[...]
-        if path.first == "<", path.last == ">" { path = path.dropFirst().dropLast() }
+        var path = path
         if path.first == "@", let colon = path.firstIndex(of: ":") { path = path[path.index(after: colon)...] }
-        return String(path)
+        guard let serversReading, !serversReading.isEmpty, !SMTPPath.isMailbox(path) else { return String(path) }
+        return serversReading
     }
+
+    /// Whether the mail server certainly finds this recipient by `argument`. Postfix ignores the removal of a recipient with a
+    /// source route.
+    var isRemovable: Bool { SMTPPath.isMailbox(path) || SMTPPath.isLocalPart(path) }
 }
 
 /// The SMTP client of a connection.

@@ -16,13 +16,15 @@ extension MilterSession {
         case .mail(let sender):
             // A second MAIL without an abort abandons the first message, as in libmilter.
             if phase != .idle { events += forgetMessage(keepingMacros: true) }
+            let sender = read(sender, by: "mail_addr", of: MilterCommand.Code.mail)
             message = try MilterMessage(from: sender, client: client, limits: limits)
             phase = .envelope
             reply(unless: .noReplyToMail, into: &events)
         case .recipient(let recipient):
             // Mail servers may also send refused recipients, which are ignored here.
+            let recipient = read(recipient, by: "rcpt_addr", of: MilterCommand.Code.recipient)
             if !isRefusedRecipient { try message?.add(recipient) }
-            macros[MilterCommand.Code.recipient]?.removeAll { $0.name == "rcpt_mailer" }
+            macros[MilterCommand.Code.recipient]?.removeAll { ["rcpt_addr", "rcpt_mailer"].contains($0.name) }
             reply(unless: .noReplyToRecipients, into: &events)
         case .data:
             begin(into: &events)
@@ -115,6 +117,13 @@ extension MilterSession {
     private mutating func keep(_ list: [MilterMacro], for command: UInt8) {
         guard "CHMRTNLBE".utf8.contains(command) else { return }
         macros[command] = list
+    }
+
+    /// `address` with the mail server's reading of it, the value of `macro`.
+    private func read(_ address: MilterAddress, by macro: String, of command: UInt8) -> MilterAddress {
+        var address = address
+        address.serversReading = macros[command]?.last { $0.name == macro }?.value
+        return address
     }
 
     private var isRefusedRecipient: Bool {

@@ -75,11 +75,14 @@ extension MilterSession {
     ) throws(MilterEditError) -> [MilterReply] {
         var replies: [MilterReply] = []
         if let sender = replacement.sender, sender != message.envelope.sender { replies.append(.changeSender(sender)) }
-        var removed: Set<String> = []
+        var removed: Set<ExactText> = []
         for place in replacement.removedRecipients {
             guard message.envelope.recipients.indices.contains(place) else { throw .noSuchRecipient }
-            let argument = message.envelope.recipients[place].argument
-            if removed.insert(argument).inserted { replies.append(.deleteRecipient(argument)) }
+            let recipient = message.envelope.recipients[place]
+            guard recipient.isRemovable else { throw .recipientNotRemovable(recipient.address) }
+            if removed.insert(ExactText(recipient.argument)).inserted {
+                replies.append(.deleteRecipient(recipient.argument))
+            }
         }
         guard message.isHeaderKept else { throw .headerTooLarge }
         let edits = MilterHeaderEdits(from: message.fields, to: try fields(of: replacement.header)).replies

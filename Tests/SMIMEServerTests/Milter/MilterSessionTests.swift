@@ -134,6 +134,22 @@ import Testing
         #expect(envelope.client == nil && envelope.macros.isEmpty)
     }
 
+    @Test func `an irregular address is read as the mail server reads it`() throws {
+        var session = opened()
+        func macro(_ command: Character, _ name: String, _ value: String) -> MilterCommand {
+            .macros(stage: command.asciiValue ?? 0, [MilterMacro(name: name, value: value)])
+        }
+        let events = session.receive([
+            macro("M", "mail_addr", "kate@x.test"), .mail(MilterAddress("<kate(x)@x.test>")),
+            macro("R", "rcpt_addr", "bob@x.test"), .recipient(MilterAddress("bob@x.test>")),
+            macro("R", "rcpt_addr", "Other@x.test"), .recipient(MilterAddress("<carol@x.test>")),
+            .recipient(MilterAddress("<dan@x.test >")), .endOfHeader,
+        ])
+        guard case .begin(let envelope) = try #require(events.first) else { return #expect(Bool(false)) }
+        #expect(envelope.sender.address == "kate@x.test")
+        #expect(envelope.recipients.map(\.address) == ["bob@x.test", "carol@x.test", "dan@x.test "])
+    }
+
     @Test func `a recipient that the server refused is not kept`() throws {
         var session = opened()
         let refused = [MilterMacro(name: "rcpt_mailer", value: "error")]

@@ -58,6 +58,31 @@ import Testing
         )
     }
 
+    /// The replies to a verdict that removes all `recipients`.
+    private func removing(_ recipients: [String]) throws -> [MilterReply] {
+        var session = MilterSession()
+        let message = MilterClientSide.message()
+        let envelope = [message[1]] + recipients.map { MilterCommand.recipient(MilterAddress($0)) }
+        _ = session.receive(MilterClientSide.opening() + envelope + message.dropFirst(4))
+        let places = Array(recipients.indices)
+        let replacement = MilterReplacement(header: Self.header, body: .unchanged, removing: places, sender: nil)
+        return try MilterClientSide.replies(in: session.finish(.replace(replacement)))
+    }
+
+    @Test func `each spelling of a recipient is removed`() throws {
+        let names = [
+            "<é@x.test>", "<e\u{301}@x.test>", "<E\u{301}@x.test>", "k@x.test", "\u{212A}@x.test", "<\"a b\"@x.test>",
+        ]
+        #expect(try removing(names) == names.map { .deleteRecipient($0) } + [.continue])
+    }
+
+    @Test(arguments: [
+        "<@relay.test:bob@x.test>", "@relay.test:bob@x.test", "<bob(x)@x.test>", "bob@x.test>", "<bob @ x.test>",
+    ])
+    func `a message is not divided if the mail server may not find a recipient`(_ recipient: String) {
+        #expect(throws: MilterEditError.self) { try removing(["<carol@x.test>", recipient]) }
+    }
+
     @Test func `progress is reported while the message waits`() throws {
         var session = waiting()
         let progress = try #require(session.progress())

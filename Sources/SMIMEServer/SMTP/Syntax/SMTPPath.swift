@@ -48,7 +48,7 @@ struct SMTPPath {
     }
 
     /// Whether `text` is a local part and a domain, or only the local part `postmaster`.
-    private static func isMailbox(_ text: Substring) -> Bool {
+    static func isMailbox(_ text: Substring) -> Bool {
         // An @ may be in a quoted local part, but never in a domain.
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else {
             return text.lowercased() == "postmaster"
@@ -56,7 +56,8 @@ struct SMTPPath {
         return isLocalPart(text[..<at]) && isDomain(text[text.utf8.index(after: at)...])
     }
 
-    private static func isLocalPart(_ text: Substring) -> Bool {
+    /// Whether `text` is a Dot-string or a Quoted-string.
+    static func isLocalPart(_ text: Substring) -> Bool {
         guard text.utf8.first == UInt8(ascii: "\"") else { return isDotString(text) }
         var isEscaped = false
         let inside = text.utf8.dropFirst()
