@@ -11,10 +11,12 @@ import Testing
 @Suite struct ChangeCounterTests {
     private let bob = "bob@example.com"
 
+    /// How often `body` raises the change counter. On a server, where the counter grows by any number, 1 means at least once.
     private func changes(_ store: Store, _ body: () async throws -> Void) async throws -> Int64 {
         let before = try await store.read { try $0.changeCount() }
         try await body()
-        return try await store.read { try $0.changeCount() } - before
+        let difference = try await store.read { try $0.changeCount() } - before
+        return StoreEngine.isPostgreSQL ? min(difference, 1) : difference
     }
 
     private func sighting(at time: Date, capabilities: [UInt8]? = nil) throws -> SignerSighting {
@@ -97,7 +99,7 @@ import Testing
         #expect(try await changes(store) { _ = try await store.add(outages, at: .judged) } == 0)
         let entry = DeliveryJournal.Entry(queueID: "1", digest: [1])
         #expect(try await changes(store) { try await store.journal.record([bob], of: entry, at: .judged) } == 0)
-        #expect(try await store.journal.served(entry) == [bob])
+        #expect(try await store.journal.served(entry).map(\.text) == [bob])
     }
 
     @Test(.onSQLite) func `a restored copy gets a new change counter`() async throws {
@@ -114,6 +116,19 @@ import Testing
         try await store.close()
         let number = try await home.number("SELECT number FROM change_counter")
         #expect(number > before)
+    }
+
+    @Test(.onPostgreSQL) func `a database that was set back gets change counters that it never had`() async throws {
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        let first = try await store.read { try $0.changeCount() }
+        var seen = [first]
+        for _ in 0..<20 {
+            try await home.change("UPDATE change_counter SET number = \(first)")
+            try await store.settings.set("key", to: "\(seen.count)")
+            seen.append(try await store.read { try $0.changeCount() })
+        }
+        #expect(Set(seen).count == seen.count)
     }
 
     @Test(.onSQLite) func `the largest change counter does not stop the store`() async throws {

@@ -77,6 +77,12 @@ enum RevocationListRecord {
             "DELETE FROM crl WHERE fingerprint = ? AND (issuer_key <> ? OR der <> ?)",
             [fingerprint, issuer, list.der]
         )
+        if let key {
+            try database.execute(
+                "DELETE FROM crl WHERE fingerprint = ? AND fetched <> 0 AND (signer_key IS NULL OR signer_key <> ?)",
+                [fingerprint, key.bytes]
+            )
+        }
         let count = try database.execute(
             """
             INSERT INTO crl (fingerprint, issuer_key, signer_key, der, added, fetched) VALUES (?, ?, ?, ?, ?, ?)

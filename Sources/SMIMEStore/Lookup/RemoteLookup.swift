@@ -101,7 +101,8 @@ struct RemoteLookup {
             let foreign = try Self.foreign(addresses, ownForms, in: database)
             guard !isFresh else { return (foreign, []) }
             do {
-                return (foreign, try KeptAnswer.answers(of: name, about: foreign, at: .now, in: database))
+                let cached = foreign.filter(mayCache)
+                return (foreign, try KeptAnswer.answers(of: name, about: cached, at: .now, in: database))
             } catch let error as SQLError where error.kind == .forbidden || error.kind == .mismatch {
                 // The tables have an older schema version, or the role has no rights for this table yet.
                 return (foreign, [])
@@ -129,6 +130,10 @@ struct RemoteLookup {
         return foreign.filter { !own.contains($0) }
     }
 
+    /// Whether answers about `address` are cached. Other hosts also write a store on a server. An answer about an address must
+    /// have a certificate that names the address, but one about a domain could have the certificate of any person there.
+    private func mayCache(_ address: AddressScope) -> Bool { !address.isDomain || store.location.server == nil }
+
     private func pauses(_ name: String) -> SourcePauses { SourcePauses(of: "\(name) \(store.location.path)") }
 
     private func keep(_ answers: [KeptAnswer], of name: String) async {
@@ -138,7 +143,7 @@ struct RemoteLookup {
 
     /// The part of `answer` about `address`, for the cache; nil if the answer is unknown or must not be cached.
     private func answerToKeep(_ answer: SourceAnswer, about address: AddressScope) -> KeptAnswer? {
-        guard answer.outages[address] == nil else { return nil }
+        guard answer.outages[address] == nil, mayCache(address) else { return nil }
         let found = answer.found.filter { $0.address == address }
         let retention = found.isEmpty ? limits.retentionOfNone : limits.retention
         let lifetime = min(retention, answer.lifetimes[address] ?? retention)

@@ -151,6 +151,7 @@ extension PostgreSQLEngine {
                     try database.execute(update, [migration.number, migration.serves], isCounted: false)
                     guard found == 0 else { return }
                     isNew = true
+                    for trigger in StoreRole.triggers { try database.execute(trigger, isCounted: false) }
                     try fill(database)
                 }
             }

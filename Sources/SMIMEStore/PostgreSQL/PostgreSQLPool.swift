@@ -79,7 +79,7 @@ final class PostgreSQLPool: Sendable {
         while true {
             do {
                 let session = try PostgreSQLSession(address)
-                state.withLock { $0.hasConnected = true }
+                state.withLock { ($0.hasConnected, $0.isReadOnly) = (true, session.isReadOnly) }
                 return session
             } catch let error as SQLError {
                 let waits = state.withLock { $0.hasConnected && !$0.isClosed }

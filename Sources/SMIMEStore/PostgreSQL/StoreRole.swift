@@ -113,6 +113,10 @@ package struct StoreRole: Equatable, Sendable {
 extension StoreRole {
     /// Triggers for rules that rights and row policies cannot express: a policy knows neither which columns of a row change
     /// nor the old values.
+    ///
+    /// The change counter grows to a number made of the time in milliseconds and 20 random bits. So the number never occurs
+    /// again with other data, not even after an older state of the database was restored, or after a standby that lacks the
+    /// last transactions became the primary.
     static let triggers =
         trigger(
             "change_counter_grows",
@@ -120,6 +124,13 @@ extension StoreRole {
             unlessOwner: """
                 IF NEW.number < OLD.number OR NEW.number > OLD.number + 1 OR NEW.form <> OLD.form
                 THEN RAISE insufficient_privilege USING MESSAGE = 'permission denied: the change counter only grows';
+                END IF;
+                """,
+            then: """
+                IF NEW.number = OLD.number + 1 THEN
+                    NEW.number := greatest(NEW.number,
+                        (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::bigint * 1048576
+                            + (pg_catalog.random() * 1048575)::bigint);
                 END IF;
                 """
         )
@@ -135,9 +146,14 @@ extension StoreRole {
                 """
         )
 
-    /// The statements that create a trigger which runs `body` for each updated row of `table`, unless the role is the
-    /// table's owner.
-    private static func trigger(_ name: String, on table: String, unlessOwner body: String) -> [String] {
+    /// The statements that create a trigger for each updated row of `table`. It runs `body` unless the role is the table's
+    /// owner, and then `rest`.
+    private static func trigger(
+        _ name: String,
+        on table: String,
+        unlessOwner body: String,
+        then rest: String = ""
+    ) -> [String] {
         [
             """
             CREATE OR REPLACE FUNCTION smime.\(name)() RETURNS trigger LANGUAGE plpgsql AS $body$
@@ -147,6 +163,7 @@ extension StoreRole {
                 THEN
                     \(body)
                 END IF;
+                \(rest)
                 RETURN NEW;
             END $body$
             """,

@@ -44,9 +44,24 @@ final class StoreCache: Sendable {
 
     private let state = Mutex(State())
     private let counters = Mutex((hits: 0, misses: 0))
+    /// The change counter that was read last.
+    private let latest = Mutex(Int64.min)
 
     /// The number of lookups that found a value, and that found none.
     var use: (hits: Int, misses: Int) { counters.withLock { $0 } }
+
+    /// Checks that the state of the database with the change counter `number` may be used.
+    ///
+    /// - Throws: `SQLError` of the kind `.unreachable` if the server is read-only and its state is older than the one that was
+    ///   used last: a standby may not have applied the latest rules yet.
+    func check(_ number: Int64, isOnReadOnlyServer: Bool) throws {
+        try latest.withLock { latest in
+            guard !isOnReadOnlyServer || number >= latest else {
+                throw SQLError(.unreachable, "the server is a standby that lacks changes which were used before")
+            }
+            latest = number
+        }
+    }
 
     /// Removes all values that were cached under another change counter than `number`.
     func removeAll(exceptUnder number: Int64) {
@@ -159,10 +174,10 @@ final class MessageReads: Sendable {
     /// Runs `body` with the cache. If a value is missing there, runs `body` again with `engine`, on this thread. Readers do
     /// not wait for writers.
     func read<Value>(_ engine: any SQLEngine, _ body: (SQLDatabase) throws -> Value) throws -> Value {
-        let number = try self.number ?? note(engine.changeCounter())
+        let number = try self.number ?? note(engine.changeCounter(), of: engine)
         do { return try body(SQLDatabase(remembering: cache, number)) } catch is SQLDatabase.CacheMiss {}
         return try engine.readNow { database in
-            let number = note(try ChangeCounter.value(in: database))
+            let number = try note(ChangeCounter.value(in: database), of: engine)
             return try body(database.remembering(in: cache, number))
         }
     }
@@ -172,7 +187,7 @@ final class MessageReads: Sendable {
     /// - Returns: nil if this saves nothing.
     func firstRows(_ engine: any SQLEngine, _ sql: String, arguments: SQLArguments) throws -> [SQLRow]? {
         guard number == nil, let rows = try engine.rowsAtOnce(sql, arguments) else { return nil }
-        note(try ChangeCounter.value(in: rows))
+        try note(ChangeCounter.value(in: rows), of: engine)
         return rows
     }
 
@@ -183,7 +198,8 @@ final class MessageReads: Sendable {
     }
 
     @discardableResult
-    private func note(_ number: Int64) -> Int64 {
+    private func note(_ number: Int64, of engine: any SQLEngine) throws -> Int64 {
+        try cache.check(number, isOnReadOnlyServer: engine.isReadOnlyServer)
         seen.withLock { $0 = number }
         cache.removeAll(exceptUnder: number)
         return number
