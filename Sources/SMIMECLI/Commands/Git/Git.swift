@@ -147,7 +147,13 @@ extension SMIMECommand {
             else {
                 return
             }
-            for person in try GitObject(content).people where !certificates.contains(where: person.isNamed(in:)) {
+            let object = try GitObject(content)
+            if object.isUnclear {
+                Console.warning(
+                    "the committer or tagger cannot be read here: git may show another person than \(name)"
+                )
+            }
+            for person in object.people where !certificates.contains(where: person.isNamed(in:)) {
                 Console.warning(
                     "the certificate of \(name) does not name the \(person.role)'s address \(person.address)"
                 )

@@ -26,27 +26,59 @@ struct GitObject {
     /// When the commit or tag was created; nil if no line says so.
     private(set) var time: Date?
 
-    /// The most bytes that are searched. The committer line is within them unless the commit has some 900 parents.
-    private static let headerLimit = 65_536
+    /// Whether the content is a commit or tag whose committer or tagger cannot be read for certain, because no line names one,
+    /// the header is very long, or git shows its lines in another character set.
+    private(set) var isUnclear = false
+
+    /// The maximum length of a header in bytes.
+    private static let headerLimit = 1 << 20
     /// The last second of the year 9999. Later times cannot be written in a certificate.
     private static let lastSecond = 253_402_300_799
+    /// The beginnings of the names of character sets in which the bytes of `<` and `>` always stand for these characters.
+    private static let usualCharsets = [
+        "utf-8", "utf8", "us-ascii", "ascii", "iso-8859-", "iso8859-", "latin", "windows-125", "cp125", "koi8-", "euc-",
+        "gb",
+        "big5", "shift_jis", "shift-jis", "sjis",
+    ]
 
     /// Reads the header of the object in `content`. Other content has neither address nor time.
     init(_ content: any ByteSource) throws {
         let bytes = try content.bytes(in: 0..<min(content.count, Self.headerLimit))
+        var isEnded = content.count <= Self.headerLimit
+        var isUsual = true
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             // An empty line ends the header; what follows is the author's text.
-            guard !line.isEmpty else { return }
-            let text = String(decoding: line, as: UTF8.self)
-            guard let role = ["committer", "tagger"].first(where: { text.hasPrefix("\($0) ") }),
-                let start = text.firstIndex(of: "<"), let last = text.lastIndex(of: ">"), start < last
-            else { continue }
-            people.append(Person(role: role, address: String(text[start...].dropFirst().prefix { $0 != ">" })))
-            // git reads the time from the end of the line.
-            let words = text[text.index(after: last)...].split(separator: " ")
-            if time == nil, let seconds = words.first.flatMap({ Int($0) }), (0...Self.lastSecond).contains(seconds) {
-                time = Date(timeIntervalSince1970: TimeInterval(seconds))
+            guard !line.isEmpty else {
+                isEnded = true
+                break
             }
+            if let name = Self.value(of: "encoding", in: line) {
+                let name = String(decoding: name, as: UTF8.self).lowercased()
+                isUsual = isUsual && Self.usualCharsets.contains { name.hasPrefix($0) }
+            }
+            for role in ["committer", "tagger"] { Self.value(of: role, in: line).map { add($0, as: role) } }
+        }
+        let isObject = bytes.starts(with: "tree ".utf8) || bytes.starts(with: "object ".utf8)
+        isUnclear = isObject && (people.isEmpty || !isEnded || !isUsual)
+    }
+
+    /// The text after `name` and a space at the start of `line`. Bytes are compared, because Swift joins a space and a mark
+    /// after it to one character.
+    private static func value(of name: String, in line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        line.starts(with: "\(name) ".utf8) ? line.dropFirst(name.utf8.count + 1) : nil
+    }
+
+    private mutating func add(_ text: ArraySlice<UInt8>, as role: String) {
+        guard let start = text.firstIndex(of: UInt8(ascii: "<")), let last = text.lastIndex(of: UInt8(ascii: ">")),
+            start < last
+        else { return }
+        let address = text[start...].dropFirst().prefix { $0 != UInt8(ascii: ">") }
+        people.append(Person(role: role, address: String(decoding: address, as: UTF8.self)))
+        // git reads the time from the end of the line.
+        let words = text[last...].dropFirst().split(separator: UInt8(ascii: " "))
+        let seconds = words.first.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+        if time == nil, let seconds, (0...Self.lastSecond).contains(seconds) {
+            time = Date(timeIntervalSince1970: TimeInterval(seconds))
         }
     }
 }
