@@ -206,10 +206,12 @@ enum DomainName {
             }
     }
 
-    /// Reads an address literal (RFC 5321 §4.1.3). Its content is not checked.
+    /// Reads an address literal: an IPv4 address, or a tag with a colon (RFC 5321 §4.1.3). Nothing else is checked. Some mail
+    /// servers take a domain in brackets for the domain itself.
     private static func literal(_ domain: String) -> String? {
         let content = domain.utf8.dropFirst().dropLast()
         let isText = content.allSatisfy { 33...126 ~= $0 && !"[]\\".utf8.contains($0) }
-        return isText && !content.isEmpty ? domain.lowercased() : nil
+        let isAddress = content.contains(UInt8(ascii: ":")) || content.allSatisfy { "0123456789.".utf8.contains($0) }
+        return isText && isAddress && !content.isEmpty ? domain.lowercased() : nil
     }
 }

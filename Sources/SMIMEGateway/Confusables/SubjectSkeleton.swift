@@ -55,7 +55,7 @@ struct SubjectSkeleton {
     /// Whether `scalar` is invisible by itself. This includes combining marks.
     static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark, .format, .privateUse, .unassigned: true
+        case .nonspacingMark, .spacingMark, .enclosingMark, .format, .privateUse, .unassigned: true
         case .control: !scalar.properties.isWhitespace
         // The last two are the replacement characters for missing objects and characters.
         default: scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{FFFC}" || scalar == "\u{FFFD}"
@@ -66,6 +66,7 @@ struct SubjectSkeleton {
     private static func appearance(ofASCII scalar: Unicode.Scalar) -> Character? {
         switch scalar.value {
         case 0x41...0x5A: Character(Unicode.Scalar(UInt8(truncatingIfNeeded: scalar.value | 0x20)))
+        case 0x24: "s"
         case 0x7B: "["
         case 0x7D: "]"
         case 0x09...0x0D, 0x20...0x7E: Character(scalar)

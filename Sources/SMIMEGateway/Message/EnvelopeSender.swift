@@ -30,19 +30,23 @@ public enum EnvelopeSender: Hashable, Sendable {
     /// The address with which rules for senders are looked up; nil if the sender has no domain.
     ///
     /// The rules of a domain, and of the address without the detail, also apply to an address that no account can have, such
-    /// as one with a long local part, with misplaced dots or invisible characters, or with a dot at the end of the domain.
+    /// as one with a long local part, a comment, misplaced dots or invisible characters, or a dot at the end of the domain.
     var ruled: EmailAddress? {
         // Mail servers compare bytes: no letter forms one character with the at sign.
-        guard case .other(let text) = self, let at = text.unicodeScalars.lastIndex(of: "@") else { return address }
-        var domain = text.unicodeScalars[text.unicodeScalars.index(after: at)...]
+        guard case .other(let text) = self else { return address }
+        let bare = text.unicodeScalars.withoutComments
+        var scalars = (bare.contains("@") ? bare : Array(text.unicodeScalars))[...]
+        if scalars.first == "@", let colon = scalars.firstIndex(of: ":") { scalars = scalars[(colon + 1)...] }
+        guard let at = scalars.lastIndex(of: "@") else { return nil }
+        var domain = scalars[(at + 1)...]
         if domain.last == "." { domain = domain.dropLast() }
-        let local = String(text.unicodeScalars[..<at])
+        let local = String(String.UnicodeScalarView(scalars[..<at]))
         let visible = local.unicodeScalars.filter { !$0.isUnfitForDisplay && $0 != "\"" && $0 != "\\" }
             .prefix(Self.longestLocalPart)
         let short = String(String.UnicodeScalarView(visible))
         // No rule is for the last form itself, but rules for its domain apply to it.
         return [local, "\"\(local)\"", short, "\"\(short)\"", "\"no address\""].lazy
-            .compactMap { try? EmailAddress(envelope: "\($0)@\(String(domain))") }.first
+            .compactMap { try? EmailAddress(envelope: "\($0)@\(String(String.UnicodeScalarView(domain)))") }.first
     }
 
     /// How many characters of a local part are read. The detail in a longer one begins earlier.

@@ -85,16 +85,17 @@ package struct MessageControls: Sendable {
         isResent ? request.withoutLowering : request
     }
 
-    /// All addresses in all From fields.
+    /// All addresses in all From fields. If From is not one well-formed mailbox, these include all that a lenient program may
+    /// find.
     ///
     /// - Parameter author: the result of reading the message's From.
-    /// - Throws: `MIMEError.limitExceeded(.addresses)`
-    func claimedAuthors(_ author: AuthorReading) throws(MIMEError) -> [EmailAddress] {
-        // Usually there is only one From field, which was already read.
-        guard author.mailboxes.isEmpty || message.header.all("From").count != 1 else {
-            return author.mailboxes.map(\.address)
-        }
-        return try message.header.addresses("From")
+    /// - Throws: `MIMEError.limitExceeded(.addresses)`; what reading the message throws.
+    func claimedAuthors(_ author: AuthorReading) throws -> [EmailAddress] {
+        if let address = author.soleAddress { return [address] }
+        let listed = try message.header.addresses("From")
+        let mentioned = try MentionedAddresses(inFromOf: source)
+        guard !mentioned.isCutShort else { throw MIMEError.limitExceeded(.addresses) }
+        return listed + mentioned.all.subtracting(listed).sorted { $0.key < $1.key }
     }
 }
 

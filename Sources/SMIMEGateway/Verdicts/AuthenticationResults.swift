@@ -21,6 +21,19 @@ struct AuthenticationResults {
         /// The only fault is an unknown revocation status, which may change. Faults of the local disk or the store result
         /// in no verdict: such mail is deferred.
         case temporaryError = "temperror"
+
+        /// The place of the result among several, the worst first.
+        fileprivate var rank: Int {
+            switch self {
+            case .fail: 0
+            case .permanentError: 1
+            case .temporaryError: 2
+            case .policy: 3
+            case .neutral: 4
+            case .none: 5
+            case .pass: 6
+            }
+        }
     }
 
     /// One result, for a signature or for a message without signatures.
@@ -35,7 +48,8 @@ struct AuthenticationResults {
     /// The maximum number of signatures for which results are written.
     private static let maximumCount = 8
 
-    /// The results of `report`: one for each signature, according to its own verdict (RFC 8601 §2.3).
+    /// The results of `report`: one for each signature, according to its own verdict (RFC 8601 §2.3). None is `pass` unless the
+    /// verdict on the whole message is valid.
     ///
     /// - Parameter isOpen: whether encrypted content was decrypted, so that the signatures inside are known.
     init(_ report: VerificationReport, isOpen: Bool) {
@@ -49,7 +63,7 @@ struct AuthenticationResults {
             findings = [Self.finding(report.status, report.problems, malformed: malformed)]
             return
         }
-        findings = report.signers.prefix(Self.maximumCount).map { signer in
+        let all = report.signers.map { signer in
             let properties = Self.properties(signer)
             // A valid signature with reservations does not get `pass`; the reservations are reported.
             if report.status(of: signer) == .valid, case let left = report.reservations(about: signer), !left.isEmpty {
@@ -63,9 +77,20 @@ struct AuthenticationResults {
                 let problem = Problem(.signerNotFrom, "the signer of a part is not the sender of the message")
                 return Self.finding(.policy, .mismatch, problems: [problem], properties: properties)
             }
+            // Programs search for a `pass`, which must not stand beside the result of a bad signature.
+            if report.status(of: signer) == .valid, report.status != .valid {
+                let reason = "valid, but the message is \(report.status.rawValue)"
+                return Finding(result: .policy, reason: reason, properties: properties)
+            }
             let problems = report.problems + signer.problems
             return Self.finding(report.status(of: signer), problems, properties: properties, malformed: malformed)
         }
+        // The worst results come first, so that many others do not hide them.
+        let places = report.signers.indices.sorted { one, other in
+            let valid = [one, other].map { report.status(of: report.signers[$0]) == .valid ? 1 : 0 }
+            return (all[one].result.rank, valid[0], one) < (all[other].result.rank, valid[1], other)
+        }
+        findings = places.prefix(Self.maximumCount).map { all[$0] }
     }
 
     private static func finding(
