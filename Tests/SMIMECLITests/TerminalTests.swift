@@ -112,11 +112,11 @@ import Testing
         let shown = [
             [
                 "sha256:55bc33f5b778dce1871fabb5d257edbf3f058100f84f5ca4705ae095b77213ce",
-                "issued by CN=Example Test Mail CA",
+                "issued by \"CN=Example Test Mail CA",
             ],
             [
                 "sha256:2666cccb56876556b3007cc0b622b73d887dd67d8dceb1b9d1b42451ceb89f8e",
-                "issued by CN=Example Test Root",
+                "issued by \"CN=Example Test Root",
             ],
         ]
         for (verb, parts) in zip(verbs, shown) {

@@ -22,7 +22,8 @@ extension Failure {
     private static func status(of error: AgentError) -> ExitStatus {
         switch error {
         case .notRestorable(_, let why): status(of: why)
-        case .doubtfulAuthor, .holdsPrivateKeys, .malformedRecipients, .noRecipientCertificate, .nothingLearned,
+        case .doubtfulAuthor, .foreignCertificate, .holdsPrivateKeys, .malformedRecipients, .noRecipientCertificate,
+            .nothingLearned,
             .severalFrom,
             .tooBigForKeys,
             .tooManyIterations, .unknownCipher, .unpairedKey:
@@ -48,6 +49,8 @@ extension Failure {
     private static func hints(for error: AgentError) -> [String] {
         switch error {
         case .doubtfulAuthor: ["write exactly one address in From"]
+        case .foreignCertificate(_, _, let own):
+            ["if the key is yours: smime import FILE --account \(own.map { "\(shell: $0)" } ?? "ADDR")"]
         case .holdsPrivateKeys: ["import it with `smime import`"]
         case .malformedRecipients: ["name the recipients with --to"]
         case .noAuthor: ["name the signer with --from ADDR, which writes the field"]

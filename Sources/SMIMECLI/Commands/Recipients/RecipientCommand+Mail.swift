@@ -88,13 +88,26 @@ struct FingerprintConfirmation {
     }
 
     private func ask(_ certificates: [Certificate], by options: String) throws {
-        let names = certificates.map { "\($0.subject) (issued by \($0.issuer)) \($0.fingerprint)" }
-            .joined(separator: ", ")
+        let names = certificates.map(\.identified).joined(separator: "; ")
         let fingerprints = certificates.count == 1 ? "fingerprint" : "fingerprints"
         try Confirmation.ask(
             "\(names) would be trusted for \(address): compare the \(fingerprints) with its owner, but not by mail",
             unless: false,
             by: "smime recipient trust \(shell: address) \(options)"
         )
+    }
+}
+
+extension Certificate {
+    /// The fingerprint and the names, for a question. The fingerprint comes first, because anybody can write a fingerprint into
+    /// the name in a certificate.
+    var identified: String { "\(fingerprint) (named \(subject.quoted), issued by \(issuer.quoted))" }
+}
+
+extension DistinguishedName {
+    /// The beginning of the name in quotation marks. It is too short for a fingerprint.
+    fileprivate var quoted: String {
+        let text = "\(self)".escapedForDisplay.replacing("\"", with: "'")
+        return text.count > 48 ? "\"\(text.prefix(48))…\"" : "\"\(text)\""
     }
 }

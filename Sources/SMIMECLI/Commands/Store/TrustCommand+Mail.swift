@@ -41,12 +41,8 @@ extension SMIMECommand.TrustCommand.Add {
         guard let certificate = certificates.first(where: { $0.fingerprint == fingerprint }) else {
             throw KeystoreError.unknownCertificate(fingerprint)
         }
-        let trusted =
-            certificate.isCertificateAuthority
-            ? "every certificate that \(certificate.subject) issued" : "\(certificate.subject)"
         try Confirmation.ask(
-            "\(trusted) would be trusted (issued by \(certificate.issuer)); compare its fingerprint \(fingerprint) "
-                + "with the one that the authority publishes",
+            Self.question(about: certificate),
             unless: false,
             by: "smime trust add \(fingerprint)"
         )
@@ -86,11 +82,13 @@ extension SMIMECommand.TrustCommand.Add {
 
     private static func ask(_ authority: Certificate, _ file: String) throws {
         let command = "smime trust add \(shell: file) --fingerprint \(authority.fingerprint)"
-        try Confirmation.ask(
-            "every certificate that \(authority.subject) issued would be trusted; compare its fingerprint \(authority.fingerprint) "
-                + "with the one that the authority publishes",
-            unless: false,
-            by: command
-        )
+        try Confirmation.ask(question(about: authority), unless: false, by: command)
+    }
+
+    private static func question(about certificate: Certificate) -> String {
+        let effect = certificate.isCertificateAuthority ? ", and every certificate that it issued" : ""
+        return
+            "\(certificate.identified) would be trusted\(effect): compare the fingerprint with the one that the authority "
+            + "publishes"
     }
 }
