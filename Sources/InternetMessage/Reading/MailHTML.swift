@@ -66,7 +66,18 @@ package struct MailHTML: Sendable {
         guard ["http:", "https:", "mailto:", "ftp:", "tel:"].contains(where: line.lowercased().hasPrefix) else {
             return nil
         }
-        return line.count > maximumTarget ? "\(line.prefix(maximumTarget))…" : line
+        let shown = withoutUserName(line)
+        return shown.count > maximumTarget ? "\(shown.prefix(maximumTarget))…" : shown
+    }
+
+    /// `link` without the user name in front of the host, which could be taken for the host.
+    ///
+    /// RFC 3986 §3.2.1, §7.6
+    private static func withoutUserName(_ link: String) -> String {
+        guard let start = link.firstRange(of: "://")?.upperBound else { return link }
+        let authority = link[start...].prefix { !"/?#\\".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return link }
+        return "\(link[..<start])…\(link[at...])"
     }
 
     /// HTML that can be inserted into the body of a page.

@@ -58,8 +58,12 @@ struct VerdictSentence {
 }
 
 extension VerificationReport {
-    /// The signer whose signature decides the verdict; nil if there is none.
-    var decidingSigner: Signer? { signers.first { self.status(of: $0) == status } ?? signers.first }
+    /// The signer whose signature decides the verdict; nil if there is none. Of several the sender comes first: anyone can add a
+    /// signature in front.
+    var decidingSigner: Signer? {
+        let deciding = signers.filter { self.status(of: $0) == status }
+        return deciding.first { $0.cosigning == nil } ?? deciding.first ?? signers.first
+    }
 
     /// The problems of the message, of all its layers, and of the signers who determine the verdict, errors first. Errors of
     /// further signatures inside are warnings that name the signer.

@@ -99,8 +99,9 @@ extension VerificationReport {
     var readPartVerdicts: [String: ReadVerdict]? {
         guard coverage == .part else { return nil }
         return Dictionary(grouping: layers.flatMap(\.signers)) { $0.section ?? "" }.compactMapValues { signers in
-            // If a part has several signers, the first signer with a bad signature is named.
-            (signers.first { !isGoodForItsPart($0) } ?? signers.first).map(readVerdict(on:))
+            // If a part has several signers, the first one with a bad signature is named, otherwise the sender.
+            let bad = signers.first { !isGoodForItsPart($0) }
+            return (bad ?? signers.first { $0.cosigning == nil } ?? signers.first).map(readVerdict(on:))
         }
     }
 
