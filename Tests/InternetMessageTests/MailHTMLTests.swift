@@ -14,6 +14,11 @@ import Testing
         ("<!-- <p>no --> yes", "yes"),
         ("<a href='https://example.com/x'>click</a>", "click <https://example.com/x>"),
         ("<a href='https://example.com/'>https://example.com/</a>", "https://example.com/"),
+        (
+            "<a href='https://bank.test:\(String(repeating: "a", count: 400))@evil.test/x'>b</a>",
+            "b <https://…@evil.test/x>"
+        ),
+        ("<a href='https://a.test/b@c'>b</a>", "b <https://a.test/b@c>"),
         ("<a href=' java\nscript:alert(1)'>click</a>", "click"),
         ("<img alt=logo src=x><img src=y>", "[logo]"),
         ("1 < 2 <3", "1 < 2 <3"),

@@ -26,7 +26,8 @@ import Testing
         "[signecl: bob]", "[3ncrypted]", "[si\u{2800}gned: bob]", "[\u{2800}signed: bob]", "[si\u{E000}gned: bob]",
         "[si\u{10FFFD}gned: bob]", "[sign\u{FE0F}ed: bob]", "[sign\u{E0100}ed: bob]", "[si\u{378}gned: bob]",
         "[si\u{FFFC}gned: bob]",
-        "[si\u{8}gned: bob]", "[si\u{1B}gned: bob]", "[\u{1B}[1msigned: bob\u{1B}[0m]", "\u{1B}[signed: bob]",
+        "[\u{903}signed: bob]", "[\u{93E}signed: bob]", "[$igned: bob]", "[si\u{8}gned: bob]", "[si\u{1B}gned: bob]",
+        "[\u{1B}[1msigned: bob\u{1B}[0m]", "\u{1B}[signed: bob]",
         "[\u{9B}1msigned: bob]",
         "\u{1B}[1m[signed: bob]\u{1B}[0m", "[signed: bob\u{7F}]", "[signᴇƌ: bob]",
         // `[signed]` in full-width letters, in ISO-2022-JP.

@@ -92,7 +92,12 @@ import Testing
         let office = try await TestHome.office()
         let alice = try #require(Policy.Pattern("alice@example.com"))
         _ = try await office.store.policy.set(Policy.Rule(.sender(alice), encrypt: .require))
-        for from in Self.froms.prefix(4) {
+        let malformed = [
+            "From: Alice Example alice@example.com\n", "From: Alice <alice@example.com\n",
+            "From: Alice <alice@example.com> <x>\n", "From: =?utf-8?q?Alice_=3Calice=40example=2Ecom=3E?=\n",
+            "From: eve@x.test\nFrom: Alice alice@example.com\n",
+        ]
+        for from in Self.froms.prefix(4) + malformed {
             let mail = "\(from)To: bob@example.com\n\n\(Self.secret)\n"
             #expect(try await sent(office, mail, from: sender, to: ["eve@x.test"]).isEmpty, "\(from)")
             let texts = try await sent(office, mail, from: sender, to: ["bob@example.com"])
@@ -102,7 +107,8 @@ import Testing
 
     @Test(arguments: [
         "alice@example.com", "alice+x@example.com", "\"alice \"@example.com", "alice%example.com@relay.test",
-        "\"alice@example.com\"@relay.test", "example.com!alice@relay.test",
+        "\"alice@example.com\"@relay.test", "example.com!alice@relay.test", "alice(x)@example.com",
+        "@relay.test:alice@example.com",
     ])
     func `a rule for a sender applies to addresses that mail servers take for the sender`(sender: String) async throws {
         let office = try await TestHome.office()
