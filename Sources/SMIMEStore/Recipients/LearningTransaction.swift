@@ -208,8 +208,9 @@ struct LearningTransaction {
 }
 
 extension LearningTransaction {
-    /// Whether `certificate` is for the key of a trusted certificate, or has the same trust anchor as one. The anchor does
-    /// not suffice if a user imported or pinned a trusted certificate.
+    /// Whether `certificate` is for the key of a trusted certificate, or has the same trust anchor as all of them: one may be
+    /// from another authority, which certified a key that was known. The anchor does not suffice if a user imported or pinned a
+    /// trusted certificate.
     func isUnsuspicious(
         _ certificate: Certificate,
         after peers: [KnownRecipient],
@@ -220,7 +221,7 @@ extension LearningTransaction {
         guard believed.allSatisfy({ $0.source == .harvest && $0.trust == .chain }),
             let root = try root(above: certificate, sighting.authorities)
         else { return false }
-        return try believed.contains { try self.root(above: $0.certificate, []) == root }
+        return try !believed.isEmpty && believed.allSatisfy { try self.root(above: $0.certificate, []) == root }
     }
 
     /// The key of the trust anchor at the end of the chain of `certificate`, even if the certificate has expired; nil if
@@ -230,7 +231,8 @@ extension LearningTransaction {
         trust.pinned = []
         trust.options.revocation = .off
         let time = max(certificate.notBefore, min(now, certificate.notAfter))
-        let verdict = trust.judge(certificate, extra: extra, purpose: .signing, at: time)
+        let purpose: Certificate.KeyPurpose = certificate.canSign ? .signing : .encryption
+        let verdict = trust.judge(certificate, extra: extra, purpose: purpose, at: time)
         guard verdict.isTrusted, case .anchor? = verdict.trust else { return nil }
         return verdict.certificates.last?.publicKeyDigest
     }
