@@ -75,6 +75,18 @@ import Testing
         store.listSigners = [fake.fingerprint: try factory.certificate("fake").publicKeyDigest]
         let known = try judge(store, factory, extra: ["sub"]).revocation
         #expect(known?.status == .good && known?.problems.isEmpty == true)
+        // A false note in the store about a list does not hide the same list from elsewhere.
+        let revoking = try list(revoking: ["alice"], by: "sub", factory)
+        store.certificateLists = [revoking, others[0]]
+        store.listSigners = [revoking.fingerprint: try factory.certificate("fake").publicKeyDigest]
+        #expect(try judge(store, factory, extra: ["sub"]).revocation?.status == .unknown)
+        var filed = store
+        filed.add([revoking])
+        #expect(try judge(filed, factory, extra: ["sub"]).revocation?.status == .revoked)
+        filed = store
+        filed.options.certificateLists = [revoking]
+        #expect(try judge(filed, factory, extra: ["sub"]).revocation?.status == .revoked)
+        store.listSigners = [fake.fingerprint: try factory.certificate("fake").publicKeyDigest]
         store.certificateLists = [fake, others[0]]
         #expect(try judge(store, factory, extra: ["sub"]).revocation?.status == .unknown)
     }

@@ -45,6 +45,22 @@ import Testing
         #expect(revocation?.isCutShort == true)
     }
 
+    @Test func `an entry by the issuer counts, whatever else is in the list`() throws {
+        let scene = try RevocationScene()
+        // An unknown critical extension, and a distribution point that the certificate does not name.
+        let name = TestDER.element(0xA0, TestDER.element(0xA0, TestDER.element(0x86, Array("http://x.test/".utf8))))
+        let extras = [
+            TestDER.listExtension(99, [5, 0], isCritical: true),
+            TestDER.listExtension(28, TestDER.element(0x30, name), isCritical: true),
+        ]
+        for extra in extras {
+            let revoking = try scene.list(-1, revoked: -2, extra: [extra])
+            #expect(scene.revocation([revoking])?.status == .revoked)
+            #expect(scene.revocation([revoking, try scene.list(-3)])?.status == .revoked)
+            #expect(scene.revocation([try scene.list(-1, extra: [extra])])?.status == .unknown)
+        }
+    }
+
     @Test func `a list by another authority of the same name hides no list`() throws {
         let scene = try RevocationScene()
         let genuine = try scene.list(-100, revoked: -101)

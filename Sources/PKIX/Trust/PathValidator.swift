@@ -167,9 +167,11 @@ package struct PathValidator: Sendable {
     /// The lists that may affect the chain; nil if revocation is not checked.
     private func revocationLists(for key: VerdictCacheKey) -> RevocationLists? {
         guard store.options.revocation != .off else { return nil }
+        var whole = store
+        whole.add(store.options.certificateLists + key.extraLists)
         return RevocationLists(
-            store.certificateLists + store.options.certificateLists + key.extraLists,
-            signedBy: store.listSigners,
+            whole.certificateLists,
+            signedBy: whole.listSigners,
             others: store.intermediates + key.extra,
             budget: budget
         )

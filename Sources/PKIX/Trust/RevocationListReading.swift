@@ -52,7 +52,7 @@ struct RevocationListReading {
             let issuer = path.certificates.dropFirst(place + 1).first
             for item in current + later where statuses[place] != .revoked && names(item, certificate) {
                 guard !item.edition.isDelta else {
-                    if item.isDeltaRevoking(certificate, issuedBy: issuer) { statuses[place] = .revoked }
+                    if item.isOfIssuer(issuer) { statuses[place] = .revoked }
                     continue
                 }
                 let isLater = item.list.thisUpdate > date
@@ -61,7 +61,8 @@ struct RevocationListReading {
                     isCutShort = true
                     continue
                 }
-                if isRevoked(place, by: asked.map(\.list), isLater: isLater) { statuses[place] = .revoked }
+                let found = status(place, by: asked.map(\.list), isLater: isLater)
+                if found == .revoked || found != .good && item.isOfIssuer(issuer) { statuses[place] = .revoked }
             }
             // libcrypto takes such an entry in a complete list for a certificate that is not revoked.
             if statuses[place] == .good, complete.contains(where: { $0.list.removesHold(of: certificate) }) {
@@ -92,14 +93,14 @@ struct RevocationListReading {
         return item.list.revocationDate(of: certificate).map { $0 <= date } ?? false
     }
 
-    /// Whether libcrypto considers the certificate at `place` revoked by `lists`, of which the first one names the
-    /// certificate.
-    private func isRevoked(_ place: Int, by lists: [CertificateList], isLater: Bool) -> Bool {
+    /// The status of the certificate at `place` by libcrypto and `lists`, of which the first one names the certificate; nil if
+    /// libcrypto cannot check them.
+    private func status(_ place: Int, by lists: [CertificateList], isLater: Bool) -> RevocationCheck.Status? {
         guard let findings = try? PathVerification.verify(path.certificates, at: date, lists: lists, others: signers)
-        else { return false }
+        else { return nil }
         let codes = findings.filter { $0.depth == place }.map(\.code)
         var unused: [Problem] = []
-        return status(codes.filter { !isLater || $0 != .listNotYetValid }, at: place, &unused) == .revoked
+        return status(codes.filter { !isLater || $0 != .listNotYetValid }, at: place, &unused)
     }
 
     private func statuses(_ lists: [CertificateList], _ problems: inout [Problem]) -> Statuses {
@@ -190,12 +191,11 @@ struct SelectedRevocationList {
         return !fields.contains { $0.identifier == .context(3) }
     }
 
-    /// Whether the list is a delta list that, without its base, shows that `issuer` revoked `certificate`: it was signed by
-    /// the issuer's own key, and that key may sign lists.
-    func isDeltaRevoking(_ certificate: Certificate, issuedBy issuer: Certificate?) -> Bool {
-        guard edition.isDelta, let issuer, issuer.publicKeyInfo == signer.publicKeyInfo,
-            signer.keyUsage?.contains(.cRLSign) ?? true
-        else { return false }
-        return list.revokes(certificate)
+    /// Whether `issuer` itself signed the list, with a key that may sign lists. An entry for one of its certificates then says
+    /// that the certificate was revoked, even if the list is a delta list without its base, is for other certificates, or has a
+    /// critical extension that libcrypto does not know. Such a list never shows that a certificate is good (RFC 5280 §5.2).
+    func isOfIssuer(_ issuer: Certificate?) -> Bool {
+        guard let issuer, issuer.publicKeyInfo == signer.publicKeyInfo else { return false }
+        return signer.keyUsage?.contains(.cRLSign) ?? true
     }
 }

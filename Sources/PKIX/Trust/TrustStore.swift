@@ -74,6 +74,13 @@ public struct TrustStore: Hashable, Sendable {
         self.systemAnchors = systemAnchors
     }
 
+    /// Adds revocation lists from elsewhere. What is known of the signers of such lists does not apply to them: another program
+    /// may have written it.
+    package mutating func add(_ lists: [CertificateList]) {
+        certificateLists += lists
+        for list in lists { listSigners[list.fingerprint] = nil }
+    }
+
     /// A store that also trusts `certificates` without a chain, because the user compared their fingerprints.
     public func pinning(_ certificates: Certificate...) -> TrustStore {
         var store = self

@@ -47,7 +47,7 @@ extension Store: KeyProvider {
                     .filter { seen.insert($0.certificate).inserted }
             }
             var trust = try await anchors.wholeTrust(systemAnchors: true)
-            trust.certificateLists += try await revocationLists()
+            trust.add(try await revocationLists())
             var keyring = Keyring(identities, certificates: try await recipients.all().map(\.certificate))
             keyring.trust = trust
             keyring.accepted = try await verdictExceptions()

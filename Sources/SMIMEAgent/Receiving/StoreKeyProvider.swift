@@ -56,7 +56,7 @@ package struct StoreKeyProvider: KeyProvider {
         let store = try await opening.store()
         var trust = try await store.anchors.trust(judging: certificates, systemAnchors: systemAnchors)
         let folder = try await lists.contents(in: store)
-        trust.certificateLists += folder.lists
+        trust.add(folder.lists)
         trust.unreadableLists += folder.failure.map { ["\($0)"] } ?? []
         return trust
     }
