@@ -24,6 +24,7 @@ import Testing
                 queueName: "mx/4XyZ",
                 slot: 3,
                 rescuedFrom: 11,
+                changeCount: .max,
                 content: .spooled(0..<1 << 40)
             )
         ),
@@ -57,7 +58,7 @@ import Testing
             .refused(
                 WorkerRefusal(isPermanent: true, code: 550, enhancedCode: "5.7.1", sentence: "no\nmore", detail: "d")
             ),
-            WorkerLog(details: [LogField("k", [])], cacheMisses: 9, cryptoTime: cryptoTime)
+            WorkerLog(details: [LogField("k", [])], cacheMisses: 9, changeCount: 1 << 60, cryptoTime: cryptoTime)
         ),
         .handled(
             number: 3,

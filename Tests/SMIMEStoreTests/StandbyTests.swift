@@ -42,6 +42,13 @@ import Testing
         await #expect(throws: KeystoreError.self) {
             try await reader.forOneMessage().settings.value(of: "key")
         }
+        // Another process of the service has used a newer state.
+        let other = try await home.open(.readOnly)
+        #expect(try await other.forOneMessage().settings.value(of: "key") == nil)
+        other.know(changeCount: reader.latestChangeCount)
+        await #expect(throws: KeystoreError.self) {
+            try await other.forOneMessage().settings.value(of: "key")
+        }
         _ = try server.run(older.replacing("number = 1", with: "number = \(Int64.max >> 1)"), in: name)
         #expect(try await reader.forOneMessage().settings.value(of: "key") == nil)
         // Existing connections keep their access mode.

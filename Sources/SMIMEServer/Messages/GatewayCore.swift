@@ -21,6 +21,9 @@ package final class GatewayCore {
     let envelopes: EnvelopeBudget
     let claims = MessageClaims()
     var metrics = ServerMetrics()
+    /// The largest change counter of the store that any worker has read. A worker that has had no message since must not use an
+    /// older state.
+    var changeCount: Int64 = 0
     /// Whether new messages are refused because the service is stopping.
     var isStopping = false
     private let logging: (MessageLog, ServerMetrics.Result) -> Void

@@ -17,6 +17,7 @@ extension MessageFlow {
                 queueName: journalName(envelope),
                 slot: slot.number,
                 rescuedFrom: rescuedFrom,
+                changeCount: core.changeCount,
                 content: try slot.content()
             )
             submitted = .now()
@@ -33,6 +34,7 @@ extension MessageFlow {
         case .answered(let outcome, let said, let worker):
             self.worker = worker
             log.add(said)
+            core.changeCount = max(core.changeCount, said.changeCount)
             core.metrics.cache.hits += UInt64(clamping: said.cacheHits)
             core.metrics.cache.misses += UInt64(clamping: said.cacheMisses)
             core.metrics.cryptoTime = core.metrics.cryptoTime + said.cryptoTime

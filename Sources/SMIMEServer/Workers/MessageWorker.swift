@@ -74,6 +74,7 @@ package struct MessageWorker {
 
     private mutating func handle(_ job: WorkerJob) async throws {
         guard spools.indices.contains(job.slot), let engine = tools.engines[job.role] else { throw WorkerFrameError() }
+        tools.store.know(changeCount: job.changeCount)
         let result: GatewayResult<ProcessedMail>
         let mail: GatewayMail
         do {
@@ -109,11 +110,12 @@ package struct MessageWorker {
         }
     }
 
-    /// Adds the use of the caches and of libcrypto for this message to `log`.
+    /// Adds the use of the caches and of libcrypto for this message, and the state of the store, to `log`.
     private mutating func count(in log: inout WorkerLog) {
         let (use, crypto) = (tools.store.cacheUse, CryptoTime.spent)
         (log.cacheHits, log.cacheMisses) = (use.hits - counted.hits, use.misses - counted.misses)
         log.cryptoTime = crypto - counted.crypto
+        log.changeCount = tools.store.latestChangeCount
         counted = (use.hits, use.misses, crypto)
     }
 

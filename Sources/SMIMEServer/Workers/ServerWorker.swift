@@ -90,6 +90,8 @@ package struct WorkerLog: Equatable, Sendable {
     package var warnings: [String] = []
     /// How many look-ups in the store its cache answered since the last message, and how many it did not.
     package var cacheHits = 0, cacheMisses = 0
+    /// The change counter that the worker read last (`Store.latestChangeCount`).
+    package var changeCount: Int64 = 0
     /// The time that libcrypto used since the last message.
     package var cryptoTime = CryptoTime()
 
@@ -99,6 +101,7 @@ package struct WorkerLog: Equatable, Sendable {
         warnings: [String] = [],
         cacheHits: Int = 0,
         cacheMisses: Int = 0,
+        changeCount: Int64 = 0,
         cryptoTime: CryptoTime = CryptoTime()
     ) {
         self.fields = fields
@@ -106,6 +109,7 @@ package struct WorkerLog: Equatable, Sendable {
         self.warnings = warnings
         self.cacheHits = cacheHits
         self.cacheMisses = cacheMisses
+        self.changeCount = changeCount
         self.cryptoTime = cryptoTime
     }
 }

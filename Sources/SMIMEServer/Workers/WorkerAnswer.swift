@@ -212,6 +212,7 @@ extension ByteBuffer {
         writeTexts(log.warnings)
         writeInteger(UInt32(clamping: log.cacheHits))
         writeInteger(UInt32(clamping: log.cacheMisses))
+        writeInteger(log.changeCount)
         for operation in CryptoTime.Operation.allCases { writeInteger(log.cryptoTime[operation]) }
     }
 
@@ -222,6 +223,7 @@ extension ByteBuffer {
             warnings: try readTexts(),
             cacheHits: Int(try readNumber(UInt32.self)),
             cacheMisses: Int(try readNumber(UInt32.self)),
+            changeCount: try readNumber(Int64.self),
             cryptoTime: try readCryptoTime()
         )
     }

@@ -16,6 +16,8 @@ package struct WorkerJob: Equatable, Sendable {
     package let slot: Int
     /// The signal by which the previous worker died while handling the message; nil for the first attempt.
     package let rescuedFrom: Int32?
+    /// The largest change counter of the store that any worker has read; 0 if there is none.
+    package let changeCount: Int64
     package let content: WorkerContent
 
     package init(
@@ -26,6 +28,7 @@ package struct WorkerJob: Equatable, Sendable {
         queueName: String?,
         slot: Int,
         rescuedFrom: Int32?,
+        changeCount: Int64 = 0,
         content: WorkerContent
     ) {
         self.number = number
@@ -35,6 +38,7 @@ package struct WorkerJob: Equatable, Sendable {
         self.queueName = queueName
         self.slot = slot
         self.rescuedFrom = rescuedFrom
+        self.changeCount = changeCount
         self.content = content
     }
 }
@@ -61,6 +65,7 @@ package enum WorkerRequest: Equatable, Sendable {
                 buffer.writeOptional(job.queueName) { $0.writeText($1) }
                 buffer.writeInteger(UInt32(clamping: job.slot))
                 buffer.writeOptional(job.rescuedFrom) { $0.writeInteger($1) }
+                buffer.writeInteger(job.changeCount)
                 buffer.writeContent(job.content)
             case .settle(let settlement):
                 buffer.writeInteger(UInt8(1))
@@ -94,6 +99,7 @@ package enum WorkerRequest: Equatable, Sendable {
                     rescuedFrom: try buffer.readOptional { (buffer) throws(WorkerFrameError) in
                         try buffer.readNumber(Int32.self)
                     },
+                    changeCount: try buffer.readNumber(Int64.self),
                     content: try buffer.readContent()
                 )
             )

@@ -49,6 +49,12 @@ final class StoreDatabase: Sendable {
     /// The number of lookups that the cache has answered (`hits`), and that needed a query (`misses`).
     var cacheUse: (hits: Int, misses: Int) { cache.use }
 
+    /// The change counter that was read last.
+    var latestChangeCount: Int64 { cache.latestNumber }
+
+    /// Notes that another process has read the change counter `number`.
+    func know(changeCount number: Int64) { cache.know(number) }
+
     /// Clears the cached values after a change.
     func noteChange() { if let reads { reads.noteChange() } else { cache.clear() } }
 

@@ -49,7 +49,7 @@ final class PostgreSQLPool: Sendable {
             throw SQLError(.busy, "all connections are in use")
         }
         defer { places.signal() }
-        let session = try state.withLock { $0.idle.popLast() } ?? connect()
+        let session = try idleSession() ?? connect()
         do {
             let value = try body(session)
             keep(session)
@@ -63,6 +63,14 @@ final class PostgreSQLPool: Sendable {
             }
             throw error
         }
+    }
+
+    /// A connection that is not used now; nil if there is none. Connections to a read-only server that are too old are closed.
+    private func idleSession() -> PostgreSQLSession? {
+        while let session = state.withLock({ $0.idle.popLast() }) {
+            if !session.isReadOnly || ContinuousClock.now - session.start < Self.readOnlyTime { return session }
+        }
+        return nil
     }
 
     /// Closes the unused connections. Closes each other connection after its use.

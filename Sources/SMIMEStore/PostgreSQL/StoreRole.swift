@@ -114,8 +114,8 @@ extension StoreRole {
     /// Triggers for rules that rights and row policies cannot express: a policy knows neither which columns of a row change
     /// nor the old values.
     ///
-    /// The change counter grows to a number made of the time in milliseconds and 20 random bits. So the number never occurs
-    /// again with other data, not even after an older state of the database was restored, or after a standby that lacks the
+    /// The change counter grows to a number made of the time in milliseconds and 20 random bits, or by a random number if it
+    /// is ahead of the time. So the number never occurs again with other data, not even after an older state of the database was restored, or after a standby that lacks the
     /// last transactions became the primary.
     static let triggers =
         trigger(
@@ -129,8 +129,8 @@ extension StoreRole {
             then: """
                 IF NEW.number = OLD.number + 1 THEN
                     NEW.number := greatest(NEW.number,
-                        (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::bigint * 1048576
-                            + (pg_catalog.random() * 1048575)::bigint);
+                        (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::bigint * 1048576)
+                        + (pg_catalog.random() * 1048575)::bigint;
                 END IF;
                 """
         )
@@ -147,7 +147,7 @@ extension StoreRole {
         )
 
     /// The statements that create a trigger for each updated row of `table`. It runs `body` unless the role is the table's
-    /// owner, and then `rest`.
+    /// owner, and then `rest`. The search path excludes functions and operators of other roles.
     private static func trigger(
         _ name: String,
         on table: String,
@@ -156,7 +156,8 @@ extension StoreRole {
     ) -> [String] {
         [
             """
-            CREATE OR REPLACE FUNCTION smime.\(name)() RETURNS trigger LANGUAGE plpgsql AS $body$
+            CREATE OR REPLACE FUNCTION smime.\(name)() RETURNS trigger LANGUAGE plpgsql
+                SET search_path = pg_catalog, pg_temp AS $body$
             BEGIN
                 IF NOT pg_catalog.pg_has_role(
                     current_user, (SELECT relowner FROM pg_catalog.pg_class WHERE oid = TG_RELID), 'USAGE')

@@ -45,7 +45,7 @@ final class StoreCache: Sendable {
     private let state = Mutex(State())
     private let counters = Mutex((hits: 0, misses: 0))
     /// The change counter that was read last.
-    private let latest = Mutex(Int64.min)
+    private let latest = Mutex(Int64(0))
 
     /// The number of lookups that found a value, and that found none.
     var use: (hits: Int, misses: Int) { counters.withLock { $0 } }
@@ -62,6 +62,12 @@ final class StoreCache: Sendable {
             latest = number
         }
     }
+
+    /// The change counter that this process read last, or a larger one that another process has reported (`know`).
+    var latestNumber: Int64 { latest.withLock { $0 } }
+
+    /// Notes that another process has read the change counter `number`.
+    func know(_ number: Int64) { latest.withLock { $0 = max($0, number) } }
 
     /// Removes all values that were cached under another change counter than `number`.
     func removeAll(exceptUnder number: Int64) {

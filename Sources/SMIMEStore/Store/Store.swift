@@ -140,6 +140,13 @@ public final class Store: Sendable {
     /// The number of lookups that the cache has answered (`hits`), and that needed a query (`misses`).
     package var cacheUse: (hits: Int, misses: Int) { database.cacheUse }
 
+    /// The change counter that was read last, by this process or by another one of the same service.
+    package var latestChangeCount: Int64 { database.latestChangeCount }
+
+    /// Notes that another process of the service has read the change counter `number`: an older state of a read-only server is
+    /// then not used.
+    package func know(changeCount number: Int64) { database.know(changeCount: number) }
+
     /// Whether changes are rejected.
     package var isReadOnly: Bool { database.isReadOnly }
 
