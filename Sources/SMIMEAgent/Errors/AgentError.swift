@@ -19,8 +19,9 @@ package enum AgentError: Error, Sendable {
     case holdsPrivateKeys(file: String)
     /// None of the imported files contains a certificate for the private key in this file.
     case unpairedKey(file: String)
-    /// The file contains a private key (for the address, if the key's certificate names one) and another person's certificate.
-    case foreignCertificate(file: String, Certificate, beside: EmailAddress?)
+    /// The account already has a private key, no anchor makes the certificate of a new key trusted, and the account was not
+    /// named.
+    case unconfirmedKey(Certificate, for: EmailAddress)
     /// The certificate of an identity names no address, and no account was given for the identity.
     case unnamedIdentity(Certificate)
     /// Nothing in the files could be stored. The value is the problem of the last file; nil if there is none.
@@ -87,9 +88,9 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         case .holdsPrivateKeys(let file): "\(InputName.shown(file)): holds private keys"
         case .unpairedKey(let file):
             "\(InputName.shown(file)): no certificate among the files belongs to this private key"
-        case .foreignCertificate(let file, let certificate, let own):
-            "\(file): contains a private key\(own.map { " for \($0)" } ?? "") and the certificate of another person, "
-                + "\(certificate.recipientScopes.first?.text ?? "\(certificate.subject)")"
+        case .unconfirmedKey(let certificate, let address):
+            "\(address) already has a private key, and nothing shows that the new one, with the certificate "
+                + "\(certificate.fingerprint), belongs to the same person"
         case .unnamedIdentity(let certificate): "\(certificate.subject): the certificate names no address"
         case .nothingLearned(let problem), .nothingToImport(let problem): problem?.text ?? "nothing to import"
         case .notRestorable(let file, let why): "\(file): \(why.rawValue)"
@@ -145,7 +146,7 @@ extension AgentError: CodedError {
         case .doubtfulAuthor, .noAuthor, .severalFrom: .doubtfulAuthor
         case .holdsPrivateKeys, .malformedRecipients, .noAccountCipher, .notRestorable, .nothingLearned,
             .nothingToImport,
-            .foreignCertificate, .unknownCipher, .unnamedIdentity:
+            .unconfirmedKey, .unknownCipher, .unnamedIdentity:
             .malformed
         case .impossibleDigest, .noSigner, .notForSigning, .revokedSigner, .signerNotAuthor, .unusableSigner:
             .unusableSigner

@@ -39,13 +39,8 @@ package struct ImportPlan {
     ///
     /// - Parameter renewals: the certificates in `contents` that renew a certificate for a key in the store.
     /// - Throws: `AgentError.unnamedIdentity` for an identity without any address if no account was given,
-    ///   `AgentError.foreignCertificate` for a file with a key and another person's certificate if no account was given,
     ///   `AgentError.nothingToImport` if there is nothing that could be stored.
     package mutating func add(_ contents: ImportedFiles, renewals: [ImportBatch.IdentityItem] = []) throws {
-        if account == nil, let foreign = contents.foreign {
-            let own = contents.identities.first?.certificate.ownAddresses.first
-            throw AgentError.foreignCertificate(file: foreign.file, foreign.certificate, beside: own)
-        }
         problems += contents.problems
         if let account, contents.identities.isEmpty, renewals.isEmpty {
             warn(.accountUnused, "the files contain no private key for \(account)")

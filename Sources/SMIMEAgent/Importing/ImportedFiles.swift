@@ -20,14 +20,7 @@ package struct ImportedFiles {
     /// Mail to learn from.
     package private(set) var mails: [(file: String, source: any ByteSource)] = []
     package private(set) var problems: [Problem] = []
-    /// A file with a private key that also has another person's certificate; nil if there is none. A key that is hidden in such
-    /// a file must not become the key of an account unnoticed.
-    package private(set) var foreign: (file: String, certificate: Certificate)?
     private var looseKeys: [LooseKey] = []
-    /// The files with private keys.
-    private var keyFiles: Set<String> = []
-    /// The certificates in each file for which that file has no private key in the same PKCS#12 structure.
-    private var certificatesOfFiles: [(file: String, certificates: [Certificate])] = []
     /// The most iterations of key derivation that a PKCS#12 file or an encrypted key may require.
     private let maximumIterations: Int
 
@@ -54,20 +47,6 @@ package struct ImportedFiles {
             }
         }
         try pairLooseKeys()
-        foreign = foreignCertificate()
-    }
-
-    private func foreignCertificate() -> (file: String, certificate: Certificate)? {
-        let own = Set(identities.flatMap(\.certificate.recipientScopes))
-        let others = Set(certificates)
-        for (file, certificates) in certificatesOfFiles where keyFiles.contains(file) {
-            let foreign = certificates.first { certificate in
-                others.contains(certificate) && !certificate.isCertificateAuthority
-                    && !certificate.recipientScopes.isEmpty && own.isDisjoint(with: certificate.recipientScopes)
-            }
-            if let foreign { return (file, foreign) }
-        }
-        return nil
     }
 
     private mutating func read(_ file: String, _ source: any ByteSource, passphrases: ImportPassphrase) throws {
@@ -83,8 +62,6 @@ package struct ImportedFiles {
         var bytes = try source.bytes(in: 0..<source.count)
         // `bytes` may contain an unencrypted private key.
         defer { bytes.wipe() }
-        let count = certificates.count
-        defer { certificatesOfFiles.append((file, Array(certificates[count...]))) }
         for item in try KeyMaterial.read(bytes) {
             switch item {
             case .certificate(let certificate): certificates.append(certificate)
@@ -96,13 +73,11 @@ package struct ImportedFiles {
                     try encoded.decode(passphrase: passphrase, maximumIterations: maximumIterations)
                 }
                 looseKeys.append(LooseKey(file: file, key: key))
-                keyFiles.insert(file)
             case .pkcs12(let bytes):
                 let contents = try open(file, isLocked: true, passphrases) { passphrase throws(CMSError) in
                     try PKCS12(bytes, passphrase: passphrase, maximumIterations: maximumIterations)
                 }
                 identities += contents.identities
-                if !contents.identities.isEmpty { keyFiles.insert(file) }
                 certificates += contents.certificates
                 certificateLists += contents.certificateLists
                 problems += contents.problems

@@ -22,14 +22,14 @@ extension Failure {
     private static func status(of error: AgentError) -> ExitStatus {
         switch error {
         case .notRestorable(_, let why): status(of: why)
-        case .doubtfulAuthor, .foreignCertificate, .holdsPrivateKeys, .malformedRecipients, .noRecipientCertificate,
+        case .doubtfulAuthor, .holdsPrivateKeys, .malformedRecipients, .noRecipientCertificate,
             .nothingLearned,
             .severalFrom,
             .tooBigForKeys,
             .tooManyIterations, .unknownCipher, .unpairedKey:
             .badData
         case .noAuthor, .noSigner, .notForSigning, .nothingToImport, .revokedSigner, .signerNotAuthor,
-            .unnamedIdentity, .unusableSigner, .weakRecipientKey:
+            .unconfirmedKey, .unnamedIdentity, .unusableSigner, .weakRecipientKey:
             .noUser
         case .noUsableCertificate(_, let isOutage): isOutage ? .unavailable : .noUser
         case .impossibleDigest, .noAccountCipher, .noRecipients: .usage
@@ -49,8 +49,6 @@ extension Failure {
     private static func hints(for error: AgentError) -> [String] {
         switch error {
         case .doubtfulAuthor: ["write exactly one address in From"]
-        case .foreignCertificate(_, _, let own):
-            ["if the key is yours: smime import FILE --account \(own.map { "\(shell: $0)" } ?? "ADDR")"]
         case .holdsPrivateKeys: ["import it with `smime import`"]
         case .malformedRecipients: ["name the recipients with --to"]
         case .noAuthor: ["name the signer with --from ADDR, which writes the field"]
@@ -66,6 +64,8 @@ extension Failure {
                 "if you trust its origin, allow more iterations once, which takes longer: "
                     + "smime import --max-iterations \(more) \(shell: file)"
             ]
+        case .unconfirmedKey(_, let address):
+            ["if it is yours, name the account: smime import FILE --account \(shell: address)"]
         case .unnamedIdentity: ["name its account with --account ADDR"]
         case .unpairedKey: ["also name the file of its certificate"]
         case .impossibleDigest, .noAccountCipher, .noRecipientCertificate, .notForSigning, .nothingLearned,
