@@ -19,6 +19,13 @@ import Testing
             "b <https://…@evil.test/x>"
         ),
         ("<a href='https://a.test/b@c'>b</a>", "b <https://a.test/b@c>"),
+        ("<a href='https://evil.test/\u{301}@bank.test/x'>b</a>", "b <https://evil.test/\u{301}@bank.test/x>"),
+        ("<a href='https:bank.test:1@evil.test/x'>b</a>", "b <https:…@evil.test/x>"),
+        ("<a href='https:\\\\bank.test:1@evil.test/x'>b</a>", "b <https:\\\\…@evil.test/x>"),
+        (
+            "<a href='https://bank.test.\(String(repeating: "a", count: 400)).evil.test/x'>b</a>",
+            "b <https://…\(String(repeating: "a", count: 290)).evil.test/x>"
+        ),
         ("<a href=' java\nscript:alert(1)'>click</a>", "click"),
         ("<img alt=logo src=x><img src=y>", "[logo]"),
         ("1 < 2 <3", "1 < 2 <3"),

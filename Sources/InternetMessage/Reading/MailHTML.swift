@@ -19,7 +19,7 @@ package struct MailHTML: Sendable {
     ]
     /// The maximum nesting of elements; browsers allow 512.
     private static let maximumDepth = 200
-    /// The maximum length of a displayed link target.
+    /// The maximum length of a displayed link target, of its host, and of its path.
     private static let maximumTarget = 300
 
     enum Piece {
@@ -66,18 +66,28 @@ package struct MailHTML: Sendable {
         guard ["http:", "https:", "mailto:", "ftp:", "tel:"].contains(where: line.lowercased().hasPrefix) else {
             return nil
         }
-        let shown = withoutUserName(line)
-        return shown.count > maximumTarget ? "\(shown.prefix(maximumTarget))…" : shown
+        return shortened(line)
     }
 
-    /// `link` without the user name in front of the host, which could be taken for the host.
+    /// `link` with at most `maximumTarget` characters, without a user name in front of the host, which could be taken for the
+    /// host. The end of the host is always shown. Browsers accept any number of slashes and backslashes after the scheme.
     ///
-    /// RFC 3986 §3.2.1, §7.6
-    private static func withoutUserName(_ link: String) -> String {
-        guard let start = link.firstRange(of: "://")?.upperBound else { return link }
-        let authority = link[start...].prefix { !"/?#\\".contains($0) }
-        guard let at = authority.lastIndex(of: "@") else { return link }
-        return "\(link[..<start])…\(link[at...])"
+    /// RFC 3986 §3.2, §7.6
+    private static func shortened(_ link: String) -> String {
+        let scalars = Array(link.unicodeScalars)
+        func text(_ part: ArraySlice<Unicode.Scalar>) -> String { String(String.UnicodeScalarView(part)) }
+        func cut(_ part: ArraySlice<Unicode.Scalar>) -> String {
+            part.count > maximumTarget ? "\(text(part.prefix(maximumTarget)))…" : text(part)
+        }
+        guard let colon = scalars.firstIndex(of: ":"),
+            ["http", "https", "ftp"].contains(text(scalars[..<colon]).lowercased())
+        else { return cut(scalars[...]) }
+        let start = scalars[(colon + 1)...].firstIndex { $0 != "/" && $0 != "\\" } ?? scalars.count
+        let end = scalars[start...].firstIndex { "/?#\\".unicodeScalars.contains($0) } ?? scalars.count
+        let at = scalars[start..<end].lastIndex(of: "@")
+        let host = scalars[(at ?? start)..<end]
+        let isCut = at != nil || host.count > maximumTarget
+        return text(scalars[..<start]) + (isCut ? "…" : "") + text(host.suffix(maximumTarget)) + cut(scalars[end...])
     }
 
     /// HTML that can be inserted into the body of a page.

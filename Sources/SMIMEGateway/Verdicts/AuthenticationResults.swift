@@ -153,11 +153,15 @@ struct AuthenticationResults {
     }
 
     /// `text` as a quoted string of printable ASCII, cut to a length that fits in a line (RFC 5322 §2.1.1). Other bytes are
-    /// escaped as in RFC 4514 §2.4.
+    /// escaped as in RFC 4514 §2.4, and so is an equals sign before "pass": `text` is the signer's, and some programs search the
+    /// field for a `pass`.
     private static func quoted(_ text: String) -> String {
         var output = ""
-        for byte in text.utf8 where output.utf8.count < maximumQuoted {
+        let bytes = Array(text.utf8)
+        for (place, byte) in bytes.enumerated() where output.utf8.count < maximumQuoted {
             switch byte {
+            case UInt8(ascii: "=") where bytes[(place + 1)...].prefix(4).map({ $0 | 0x20 }) == Array("pass".utf8):
+                output += "\\\\" + [byte].hexadecimal
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += "\\" + String(Unicode.Scalar(byte))
             case 32...126: output += String(Unicode.Scalar(byte))
             default: output += "\\\\" + [byte].hexadecimal
