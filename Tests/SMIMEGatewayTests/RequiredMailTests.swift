@@ -105,6 +105,14 @@ import Testing
         }
     }
 
+    @Test func `the rules of an account that is only in the display name do not apply`() async throws {
+        let office = try await TestHome.office()
+        let alice = try #require(Policy.Pattern("alice@example.com"))
+        _ = try await office.store.policy.set(Policy.Rule(.sender(alice), encrypt: .require))
+        let mail = "From: \"Scan (alice@example.com)\" <scanner@x.test>\nTo: eve@x.test\n\n\(Self.secret)\n"
+        #expect(try await sent(office, mail, from: "", to: ["eve@x.test"]).count == 1)
+    }
+
     @Test(arguments: [
         "alice@example.com", "alice+x@example.com", "\"alice \"@example.com", "alice%example.com@relay.test",
         "\"alice@example.com\"@relay.test", "example.com!alice@relay.test", "alice(x)@example.com",

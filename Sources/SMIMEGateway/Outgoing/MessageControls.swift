@@ -85,13 +85,18 @@ package struct MessageControls: Sendable {
         isResent ? request.withoutLowering : request
     }
 
-    /// All addresses in all From fields. If From is not one well-formed mailbox, these include all that a lenient program may
-    /// find.
+    /// All addresses in all From fields. If there is not exactly one well-formed field, these include all that a lenient program
+    /// may find.
     ///
     /// - Parameter author: the result of reading the message's From.
     /// - Throws: `MIMEError.limitExceeded(.addresses)`; what reading the message throws.
     func claimedAuthors(_ author: AuthorReading) throws -> [EmailAddress] {
         if let address = author.soleAddress { return [address] }
+        let fields = message.header.all("From")
+        if fields.count == 1, let field = fields.first, message.header.ambiguity == nil {
+            let list = try AddressList(field: field)
+            if list.defects.isDisjoint(with: [.malformed, .route]) { return list.addresses }
+        }
         let listed = try message.header.addresses("From")
         let mentioned = try MentionedAddresses(inFromOf: source)
         guard !mentioned.isCutShort else { throw MIMEError.limitExceeded(.addresses) }
