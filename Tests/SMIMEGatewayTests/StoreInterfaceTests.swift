@@ -116,6 +116,22 @@ import Testing
         #expect(try await looking.learn(from: opened).entries.isEmpty)
     }
 
+    @Test func `a new key replaces that of an account only if it is trusted or the account is named`() async throws {
+        let store = try await Store.open("\(folder)/own")
+        let alice = try EmailAddress("alice@example.com")
+        _ = try await store.add(contentsOf: file("alice/alice.p12"), passphrase: "test")
+        let path = file("alice-renewed/alice-renewed.p12")
+        let bytes = Array(try Data(contentsOf: URL(filePath: path)))
+        let errors = [
+            await #expect(throws: SMIMEError.self) { try await store.add(bytes, passphrase: "test") },
+            await #expect(throws: SMIMEError.self) { try await store.add(contentsOf: path, passphrase: "test") },
+        ]
+        #expect(errors.map { $0?.code } == [.unconfirmedKey, .unconfirmedKey])
+        #expect(try await store.allAccounts().map(\.identities.count) == [1])
+        _ = try await store.add(bytes, passphrase: "test", for: alice)
+        #expect(try await store.allAccounts().map(\.identities.count) == [2])
+    }
+
     @Test func `changed settings, rules and distrust apply at once`() async throws {
         let store = try await store()
         let bob = try EmailAddress("bob@example.com")

@@ -136,6 +136,8 @@ extension SMIMEError.Code {
     public static let doubtfulAuthor = Self("doubtfulAuthor", .input)
     /// A service that must say whether a certificate may be used does not answer.
     public static let serviceUnavailable = Self("serviceUnavailable", .temporary)
+    /// A new key would replace that of an account, no anchor makes its certificate trusted, and the account was not named.
+    public static let unconfirmedKey = Self("unconfirmedKey", .input)
     /// A setting of the store has an invalid value, or names a folder that cannot be read.
     public static let unusableSetting = Self("unusableSetting", .configuration)
 }
@@ -146,8 +148,9 @@ extension AgentError: CodedError {
         case .doubtfulAuthor, .noAuthor, .severalFrom: .doubtfulAuthor
         case .holdsPrivateKeys, .malformedRecipients, .noAccountCipher, .notRestorable, .nothingLearned,
             .nothingToImport,
-            .unconfirmedKey, .unknownCipher, .unnamedIdentity:
+            .unknownCipher, .unnamedIdentity:
             .malformed
+        case .unconfirmedKey: .unconfirmedKey
         case .impossibleDigest, .noSigner, .notForSigning, .revokedSigner, .signerNotAuthor, .unusableSigner:
             .unusableSigner
         case .noRecipientCertificate, .noRecipients, .weakRecipientKey: .unusableRecipient

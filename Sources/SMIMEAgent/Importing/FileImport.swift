@@ -82,7 +82,7 @@ package struct FileImport {
             renewals: try await existing?.renewals(among: contents.certificates, for: account) ?? []
         )
         let store = if let existing { existing } else { try await writable() }
-        if account == nil, !trust { try await confirm(plan.batch, in: store) }
+        if account == nil, !trust { try await store.confirm(plan.batch, systemAnchors: systemAnchors, at: time) }
         var report = try await store.add(plan.batch, at: time)
         let harvested = await harvest(contents.mails, in: store, unreadable: unreadable, warn: warn) {
             learned($0)
@@ -102,58 +102,6 @@ package struct FileImport {
             verdicts: try await store.verdicts(on: accounts, at: time, warn: warn),
             failure: harvested.failure
         )
-    }
-
-    /// Checks the new keys that would replace the current key of an account. A file that claims to be another person's
-    /// certificate may contain a private key, whose certificate is newer.
-    ///
-    /// - Throws: `AgentError.unconfirmedKey` for the first such key whose certificate is not trusted.
-    private func confirm(_ batch: ImportBatch, in store: Store) async throws {
-        for item in batch.identities {
-            let certificate = item.identity.certificate
-            for address in item.accounts {
-                guard let account = try await store.accounts.account(ifAnyFor: address), account.hasName(address),
-                    try await replacesCurrent(certificate, of: account, for: address, in: store)
-                else { continue }
-                let authorities = batch.intermediates
-                let trust = try await store.anchors.trust(
-                    judging: [certificate] + authorities,
-                    systemAnchors: systemAnchors
-                )
-                let purpose: Certificate.KeyPurpose = certificate.canSign ? .signing : .encryption
-                guard trust.judge(certificate, extra: authorities, purpose: purpose, at: time).isTrusted else {
-                    throw AgentError.unconfirmedKey(certificate, for: address)
-                }
-            }
-        }
-    }
-
-    /// Whether `account` has a current identity, and would use the new `certificate`, which is for another key, in its place.
-    private func replacesCurrent(
-        _ certificate: Certificate,
-        of account: Account,
-        for address: EmailAddress,
-        in store: Store
-    ) async throws -> Bool {
-        let own = account.identities
-        guard !own.contains(where: { $0.certificate.publicKeyDigest == certificate.publicKeyDigest }) else {
-            return false
-        }
-        let new = AccountIdentity(
-            account: account.address,
-            certificate: certificate,
-            isAssigned: false,
-            isPinned: false,
-            added: time
-        )
-        let verdicts = try await store.accounts.verdicts(on: [(own + [new]).map(\.certificate)], at: time)
-        return [IdentitySelection.Purpose.signing, .encryption].contains { purpose in
-            func current(_ identities: [AccountIdentity]) -> Certificate? {
-                IdentitySelection.current(of: identities, for: address, purpose: purpose, at: time, verdicts: verdicts)?
-                    .certificate
-            }
-            return current(own) != nil && current(own + [new]) == certificate
-        }
     }
 
     /// Learns from signed mail in batches, so that memory does not limit the size of a mailbox.
@@ -211,12 +159,5 @@ extension KeyMaterial {
     package static func checkSize(of source: any ByteSource, at path: String) throws {
         guard source.count > maximumFileBytes, try !MailSources.beginsAsMail(source) else { return }
         throw AgentError.tooBigForKeys(file: path)
-    }
-}
-
-extension Account {
-    /// Whether `address` is the account's address or one of its aliases, not only in a domain that is an alias.
-    fileprivate func hasName(_ address: EmailAddress) -> Bool {
-        self.address == address || aliases.contains { (try? AddressScope($0)) == AddressScope(address) }
     }
 }

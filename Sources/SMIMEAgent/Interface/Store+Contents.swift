@@ -43,8 +43,8 @@ extension Store {
     ///     name.
     ///   - trusting: whether authorities become trust anchors, and other certificates are pinned.
     ///   - time: the time that the store records as the time of the import.
-    /// - Throws: `.wrongPassphrase`, `.malformed`, `.noKeyPair`, `.limitExceeded`, `.addressTaken`, `.storeReadOnly`,
-    ///   `.storeUnusable`, `.storeBusy`, `.file`
+    /// - Throws: `.wrongPassphrase`, `.malformed`, `.noKeyPair`, `.unconfirmedKey`, `.limitExceeded`, `.addressTaken`,
+    ///   `.storeReadOnly`, `.storeUnusable`, `.storeBusy`, `.file`
     public func add(
         _ bytes: some Sequence<UInt8>,
         passphrase: String? = nil,
@@ -59,6 +59,7 @@ extension Store {
             try plan.add(files, renewals: try await renewals(among: files.certificates, for: account))
             // `learn` adds the certificates in mail, after the mail was opened.
             guard !plan.batch.isEmpty else { throw AgentError.nothingToImport(plan.problems.last) }
+            if account == nil, !trusting { try await confirm(plan.batch, systemAnchors: true, at: time) }
             return try await add(plan.batch, at: time)
         }
     }
