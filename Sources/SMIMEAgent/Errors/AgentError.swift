@@ -19,7 +19,7 @@ package enum AgentError: Error, Sendable {
     case holdsPrivateKeys(file: String)
     /// None of the imported files contains a certificate for the private key in this file.
     case unpairedKey(file: String)
-    /// The account already has a private key, no anchor makes the certificate of a new key trusted, and the account was not
+    /// The account already has a private key, no anchor makes the certificate of a new one trusted, and the account was not
     /// named.
     case unconfirmedKey(Certificate, for: EmailAddress)
     /// The certificate of an identity names no address, and no account was given for the identity.
@@ -136,7 +136,7 @@ extension SMIMEError.Code {
     public static let doubtfulAuthor = Self("doubtfulAuthor", .input)
     /// A service that must say whether a certificate may be used does not answer.
     public static let serviceUnavailable = Self("serviceUnavailable", .temporary)
-    /// A new key would replace that of an account, no anchor makes its certificate trusted, and the account was not named.
+    /// An account has a private key, no anchor makes the certificate of a new one trusted, and the account was not named.
     public static let unconfirmedKey = Self("unconfirmedKey", .input)
     /// A setting of the store has an invalid value, or names a folder that cannot be read.
     public static let unusableSetting = Self("unusableSetting", .configuration)
