@@ -21,7 +21,9 @@ extension Availability {
         if choice.selected != nil {
             self = .usable
         } else if choice.isUndecided {
-            self = .unknown(why: choice.whyNone)
+            // Another host or program may have chosen a certificate that it found.
+            let isOwn = choice.candidates.contains { $0.reason == .checkTooLong && $0.recipient.rank == 0 }
+            self = isOwn ? .unknown(why: choice.whyNone) : .unreached(why: choice.whyNone)
         } else if choice.isUnknown {
             self = choice.isHeldByOutage ? .unknown(why: choice.whyNone) : .unreached(why: choice.whyNone)
         } else {

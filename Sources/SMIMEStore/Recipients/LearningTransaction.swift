@@ -221,7 +221,9 @@ extension LearningTransaction {
         guard believed.allSatisfy({ $0.source == .harvest && $0.trust == .chain }),
             let root = try root(above: certificate, sighting.authorities)
         else { return false }
-        return try !believed.isEmpty && believed.allSatisfy { try self.root(above: $0.certificate, []) == root }
+        // The authority of an old certificate may be gone.
+        let known = try believed.compactMap { try self.root(above: $0.certificate, []) }
+        return !known.isEmpty && known.allSatisfy { $0 == root }
     }
 
     /// The key of the trust anchor at the end of the chain of `certificate`, even if the certificate has expired; nil if

@@ -132,17 +132,17 @@ package enum RecipientSelection {
         guard traits.notBefore <= time else { return .notYetValid }
         guard traits.notAfter >= time else { return .expired }
         guard !chain.isRevoked else { return .revoked }
-        guard !chain.isCutShort else { return .checkTooLong }
-        guard !chain.isRevocationMissing else { return .revocationUnknown }
+        guard !chain.isRevocationMissing || chain.isCutShort else { return .revocationUnknown }
         guard recipient.trust != .held else { return .held }
         guard !traits.isKeyWeak else { return .weakKey }
-        guard recipient.trust != .pinned else { return nil }
+        guard recipient.trust != .pinned else { return chain.isCutShort ? .checkTooLong : nil }
         guard !traits.isAuthority else { return .authority }
         // A user has assigned an imported certificate to its addresses. A learned one is used only for the addresses that
         // it names.
         let isLearned = recipient.source == .harvest
         guard recipient.rank == 0 && !isLearned || recipient.namesAddress, !isLearned || !recipient.address.isDomain
         else { return .otherAddress }
+        guard !chain.isCutShort else { return .checkTooLong }
         return chain.isTrusted ? nil : .untrusted
     }
 }
