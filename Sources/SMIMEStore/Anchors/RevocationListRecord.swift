@@ -5,11 +5,8 @@ import PKIX
 enum RevocationListRecord {
     /// How long a list still counts as current after its end, in seconds. This allows for differences between clocks.
     private static let tolerance = 300.0
-    /// The maximum number of lists of one signer among which those are looked for that a new list replaces.
-    private static let maximumCount = 32
-    /// The maximum number of stored fetched lists with one issuer's name, and of their bytes together. More are not stored,
-    /// so they are fetched again when they are needed: anyone who may issue certificates for authorities can make any number
-    /// of lists with the name of another authority.
+    /// The maximum number of stored fetched lists by one key, and of their bytes together. More are not stored, so they are
+    /// fetched again when they are needed.
     private static let maximumFetched = (lists: 256, bytes: CertificateList.maximumCount)
 
     /// Stores `list`, which a user imports. If the list was fetched before, it is no longer removed automatically.
@@ -38,10 +35,7 @@ enum RevocationListRecord {
         let (list, key) = (item.list, item.issuer.publicKeyDigest)
         let end = Date(timeIntervalSince1970: Double(time) - tolerance)
         let replaced = try database.values(
-            """
-            SELECT der FROM crl WHERE fetched <> 0 AND issuer_key = ? AND signer_key = ? ORDER BY added
-            LIMIT \(maximumCount)
-            """,
+            "SELECT der FROM crl WHERE fetched <> 0 AND issuer_key = ? AND signer_key = ?",
             [list.issuer.matchingKey, key.bytes],
             as: [UInt8].self
         ).compactMap { try? CertificateList(der: $0) }  // `store check` reports lists that cannot be read.
@@ -49,9 +43,9 @@ enum RevocationListRecord {
         let others = try database.row(
             """
             SELECT count(*) AS lists, coalesce(sum(length(der)), 0) AS bytes FROM crl
-            WHERE fetched <> 0 AND issuer_key = ? AND fingerprint <> ?
+            WHERE fetched <> 0 AND issuer_key = ? AND signer_key = ? AND fingerprint <> ?
             """,
-            [list.issuer.matchingKey, list.fingerprint.bytes]
+            [list.issuer.matchingKey, key.bytes, list.fingerprint.bytes]
         )
         let bytes = list.der.count - replaced.reduce(0) { $0 + $1.der.count }
         guard let others, try others.value("lists") - replaced.count < maximumFetched.lists,

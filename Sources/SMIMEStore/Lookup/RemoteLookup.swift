@@ -101,8 +101,8 @@ struct RemoteLookup {
             let foreign = try Self.foreign(addresses, ownForms, in: database)
             guard !isFresh else { return (foreign, []) }
             do {
-                let cached = foreign.filter(mayCache)
-                return (foreign, try KeptAnswer.answers(of: name, about: cached, at: .now, in: database))
+                let kept = try KeptAnswer.answers(of: name, about: foreign, at: .now, in: database)
+                return (foreign, kept.filter(mayCache))
             } catch let error as SQLError where error.kind == .forbidden || error.kind == .mismatch {
                 // The tables have an older schema version, or the role has no rights for this table yet.
                 return (foreign, [])
@@ -130,9 +130,11 @@ struct RemoteLookup {
         return foreign.filter { !own.contains($0) }
     }
 
-    /// Whether answers about `address` are cached. Other hosts also write a store on a server. An answer about an address must
-    /// have a certificate that names the address, but one about a domain could have the certificate of any person there.
-    private func mayCache(_ address: AddressScope) -> Bool { !address.isDomain || store.location.server == nil }
+    /// Whether `answer` is cached. Other hosts also write a store on a server. A certificate for an address must name the
+    /// address, but one for a domain could be that of any person there.
+    private func mayCache(_ answer: KeptAnswer) -> Bool {
+        !answer.address.isDomain || answer.certificates.isEmpty || store.location.server == nil
+    }
 
     private func pauses(_ name: String) -> SourcePauses { SourcePauses(of: "\(name) \(store.location.path)") }
 
@@ -143,18 +145,19 @@ struct RemoteLookup {
 
     /// The part of `answer` about `address`, for the cache; nil if the answer is unknown or must not be cached.
     private func answerToKeep(_ answer: SourceAnswer, about address: AddressScope) -> KeptAnswer? {
-        guard answer.outages[address] == nil, mayCache(address) else { return nil }
+        guard answer.outages[address] == nil else { return nil }
         let found = answer.found.filter { $0.address == address }
         let retention = found.isEmpty ? limits.retentionOfNone : limits.retention
         let lifetime = min(retention, answer.lifetimes[address] ?? retention)
         guard lifetime > .zero else { return nil }
-        return KeptAnswer(
+        let kept = KeptAnswer(
             address: address,
             time: .now,
             until: .now + lifetime.timeInterval,
             certificates: found.map(\.certificate) + Set(found.flatMap(\.authorities)),
             detail: found.first?.detail ?? ""
         )
+        return mayCache(kept) ? kept : nil
     }
 
     private static func with(

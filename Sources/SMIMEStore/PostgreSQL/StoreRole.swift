@@ -114,9 +114,9 @@ extension StoreRole {
     /// Triggers for rules that rights and row policies cannot express: a policy knows neither which columns of a row change
     /// nor the old values.
     ///
-    /// The change counter grows to a number made of the time in milliseconds and 20 random bits, or by a random number if it
-    /// is ahead of the time. So the number never occurs again with other data, not even after an older state of the database was restored, or after a standby that lacks the
-    /// last transactions became the primary.
+    /// The change counter grows to a number made of the time in milliseconds and 20 random bits; a counter that is ahead of the
+    /// time grows by a random number. So a number practically never occurs again with other data, not even after an older state
+    /// of the database was restored, or after a standby that lacks the last transactions became the primary.
     static let triggers =
         trigger(
             "change_counter_grows",
