@@ -116,6 +116,7 @@ import Testing
     @Test(arguments: [
         "alice@example.com", "alice+x@example.com", "\"alice \"@example.com", "alice%example.com@relay.test",
         "\"alice@example.com\"@relay.test", "example.com!alice@relay.test", "alice(x)@example.com",
+        "alice@[example.com]",
         "@relay.test:alice@example.com",
     ])
     func `a rule for a sender applies to addresses that mail servers take for the sender`(sender: String) async throws {
@@ -205,7 +206,7 @@ import Testing
         let long = String(repeating: "a", count: 70)
         let spellings = [
             "bob@example.com", "BOB+x@example.com", "bob+\(long)@example.com", "bob(x)@example.com", "bob@example.com>",
-            "bob @ example.com", "(x)bob@(y)example.com",
+            "bob @ example.com", "(x)bob@(y)example.com", "bob@[example.com]",
         ]
         for recipient in spellings {
             do {

@@ -110,7 +110,7 @@ struct MentionedAddresses {
     }
 
     private static func withoutCommentsAndQuotes(_ text: String) -> String {
-        let rest = text.unicodeScalars.withoutComments.filter { !"\\\")".unicodeScalars.contains($0) }
+        let rest = text.unicodeScalars.withoutComments.filter { !"\\\")[]".unicodeScalars.contains($0) }
         return String(String.UnicodeScalarView(rest))
     }
 

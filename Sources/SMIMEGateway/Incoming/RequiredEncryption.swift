@@ -70,10 +70,11 @@ package struct RequiredEncryption: Sendable {
         // `ruled` also has an address for a recipient that no account can have, but whose domain may have rules. Text that is
         // not an address is treated as every address that a mail server may find in it. Rules for senders and the global rule
         // apply to a recipient without a domain, too.
-        let recipients = recipients.map { text -> Recipient in
+        let recipients = try recipients.map { text throws(MIMEError) -> Recipient in
             if let address = EmailAddress(recipient: text, on: "") { return (text, [address]) }
-            let mentioned = MentionedAddresses(in: text).all.sorted { $0.key < $1.key }
-            let addresses = [EnvelopeSender(text).ruled].compactMap(\.self) + mentioned
+            let mentioned = MentionedAddresses(in: text)
+            guard !mentioned.isCutShort else { throw MIMEError.limitExceeded(.addresses) }
+            let addresses = [EnvelopeSender(text).ruled].compactMap(\.self) + mentioned.all.sorted { $0.key < $1.key }
             return (text, addresses.isEmpty ? [nil] : addresses)
         }
         return try await store.read { snapshot in

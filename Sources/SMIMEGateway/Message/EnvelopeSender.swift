@@ -40,6 +40,7 @@ public enum EnvelopeSender: Hashable, Sendable {
         guard let at = scalars.lastIndex(of: "@") else { return nil }
         var domain = scalars[(at + 1)...]
         if domain.last == "." { domain = domain.dropLast() }
+        if domain.first == "[", domain.last == "]" { domain = domain.dropFirst().dropLast() }
         let local = String(String.UnicodeScalarView(scalars[..<at]))
         let visible = local.unicodeScalars.filter { !$0.isUnfitForDisplay && $0 != "\"" && $0 != "\\" }
             .prefix(Self.longestLocalPart)

@@ -160,7 +160,7 @@ struct AuthenticationResults {
         let bytes = Array(text.utf8)
         for (place, byte) in bytes.enumerated() where output.utf8.count < maximumQuoted {
             switch byte {
-            case UInt8(ascii: "=") where bytes[(place + 1)...].prefix(4).map({ $0 | 0x20 }) == Array("pass".utf8):
+            case UInt8(ascii: "=") where isPass(bytes[(place + 1)...]):
                 output += "\\\\" + [byte].hexadecimal
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += "\\" + String(Unicode.Scalar(byte))
             case 32...126: output += String(Unicode.Scalar(byte))
@@ -168,6 +168,11 @@ struct AuthenticationResults {
             }
         }
         return "\"\(output)\""
+    }
+
+    /// Whether `bytes` begin with "pass", after blanks.
+    private static func isPass(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.drop { $0 == 0x20 || $0 == 0x09 }.prefix(4).map { $0 | 0x20 } == Array("pass".utf8)
     }
 
     private static let maximumQuoted = 500

@@ -130,9 +130,9 @@ package struct MilterAddress: Hashable, Sendable {
     package var address: String {
         var path = path
         if path.first == "@", let colon = path.firstIndex(of: ":") { path = path[path.index(after: colon)...] }
-        guard let serversReading, !serversReading.isEmpty, !path.isEmpty, !SMTPPath.isMailbox(path) else {
-            return String(path)
-        }
+        guard !path.isEmpty, !SMTPPath.isMailbox(path), let serversReading, serversReading.contains("@"),
+            SMTPPath.isMailbox(serversReading[...])
+        else { return String(path) }
         return serversReading
     }
 
