@@ -87,7 +87,7 @@ package struct MailHTML: Sendable {
         let at = scalars[start..<end].lastIndex(of: "@")
         let host = scalars[(at ?? start)..<end]
         let isCut = at != nil || host.count > maximumTarget
-        return text(scalars[..<start]) + (isCut ? "…" : "") + text(host.suffix(maximumTarget)) + cut(scalars[end...])
+        return cut(scalars[..<start]) + (isCut ? "…" : "") + text(host.suffix(maximumTarget)) + cut(scalars[end...])
     }
 
     /// HTML that can be inserted into the body of a page.

@@ -30,15 +30,17 @@ struct GitObject {
     /// the header is very long, or git shows its lines in another character set.
     private(set) var isUnclear = false
 
+    /// The maximum number of people. git shows one.
+    private static let maximumPeople = 4
     /// The maximum length of a header in bytes.
     private static let headerLimit = 1 << 20
     /// The last second of the year 9999. Later times cannot be written in a certificate.
     private static let lastSecond = 253_402_300_799
     /// The beginnings of the names of character sets in which the bytes of `<` and `>` always stand for these characters.
     private static let usualCharsets = [
-        "utf-8", "utf8", "us-ascii", "ascii", "iso-8859-", "iso8859-", "latin", "windows-125", "cp125", "koi8-", "euc-",
-        "gb",
-        "big5", "shift_jis", "shift-jis", "sjis",
+        "utf-8", "utf8", "us-ascii", "ascii", "iso-8859-", "iso8859", "latin", "windows-", "cp", "koi8-", "euc", "gb",
+        "big5",
+        "shift_jis", "shift-jis", "sjis",
     ]
 
     /// Reads the header of the object in `content`. Other content has neither address nor time.
@@ -59,7 +61,8 @@ struct GitObject {
             for role in ["committer", "tagger"] { Self.value(of: role, in: line).map { add($0, as: role) } }
         }
         let isObject = bytes.starts(with: "tree ".utf8) || bytes.starts(with: "object ".utf8)
-        isUnclear = isObject && (people.isEmpty || !isEnded || !isUsual)
+        isUnclear = isObject && (people.isEmpty || people.count > Self.maximumPeople || !isEnded || !isUsual)
+        people = Array(people.prefix(Self.maximumPeople))
     }
 
     /// The text after `name` and a space at the start of `line`. Bytes are compared, because Swift joins a space and a mark
