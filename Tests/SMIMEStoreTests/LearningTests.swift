@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    /// Nobody issued the first one below an anchor; the authority of the second one must not issue it.
+    /// The first one has no chain to an anchor; the authority of the second one may not issue it.
     @Test(arguments: ["mallory", "name-constraints"])
     func `an imported certificate without a valid chain holds up no other one`(name: String) async throws {
         let store = try await home.open()

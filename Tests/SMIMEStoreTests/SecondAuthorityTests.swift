@@ -46,7 +46,7 @@ import Testing
         return try await store.recipients.learn([sighting], at: .now, onChange: policy).entries.map(\.isHeld)
     }
 
-    @Test func `an authority that certified a known key does not vouch for another key`() async throws {
+    @Test func `a certificate for a known key does not make its authority one for another key`() async throws {
         let factory = try makeScene()
         let home = try TemporaryHome()
         let store = try await store(home, factory)

@@ -52,10 +52,10 @@ package struct DeliveryJournal: Sendable {
         let since = entry.recordsSince?.seconds ?? 0
         let first = "SELECT number, recipient FROM change_counter LEFT JOIN delivery ON \(condition)"
         if let rows = try database.firstRows(first, [entry.queueID, entry.digest, since]) {
-            do { return try Set(rows.compactMap { try $0.optional("recipient") as String? }.map(ExactText.init)) } catch
-            {
-                throw KeystoreError(error, path: database.path)
-            }
+            do {
+                let recipients = try rows.compactMap { try $0.optional("recipient") as String? }
+                return Set(recipients.map(ExactText.init))
+            } catch { throw KeystoreError(error, path: database.path) }
         }
         return try await database.read { database in
             try Set(
