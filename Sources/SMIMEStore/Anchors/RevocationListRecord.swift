@@ -34,23 +34,16 @@ enum RevocationListRecord {
     static func insert(_ item: FetchedList, at time: Int, into database: SQLDatabase) throws {
         let (list, key) = (item.list, item.issuer.publicKeyDigest)
         let end = Date(timeIntervalSince1970: Double(time) - tolerance)
-        let replaced = try database.values(
-            "SELECT der FROM crl WHERE fetched <> 0 AND issuer_key = ? AND signer_key = ?",
-            [list.issuer.matchingKey, key.bytes],
+        let others = try database.values(
+            "SELECT der FROM crl WHERE fetched <> 0 AND issuer_key = ? AND signer_key = ? AND fingerprint <> ?",
+            [list.issuer.matchingKey, key.bytes, list.fingerprint.bytes],
             as: [UInt8].self
-        ).compactMap { try? CertificateList(der: $0) }  // `store check` reports lists that cannot be read.
-            .filter { $0 != list && ($0.nextUpdate ?? .distantFuture) < end && list.supersedes($0, at: end) }
-        let others = try database.row(
-            """
-            SELECT count(*) AS lists, coalesce(sum(length(der)), 0) AS bytes FROM crl
-            WHERE fetched <> 0 AND issuer_key = ? AND signer_key = ? AND fingerprint <> ?
-            """,
-            [list.issuer.matchingKey, key.bytes, list.fingerprint.bytes]
         )
-        let bytes = list.der.count - replaced.reduce(0) { $0 + $1.der.count }
-        guard let others, try others.value("lists") - replaced.count < maximumFetched.lists,
-            try others.value("bytes") + bytes <= maximumFetched.bytes
-        else { return }
+        // `store check` reports lists that cannot be read.
+        let replaced = others.compactMap { try? CertificateList(der: $0) }
+            .filter { ($0.nextUpdate ?? .distantFuture) < end && list.supersedes($0, at: end) }
+        let bytes = others.reduce(list.der.count) { $0 + $1.count } - replaced.reduce(0) { $0 + $1.der.count }
+        guard others.count - replaced.count < maximumFetched.lists, bytes <= maximumFetched.bytes else { return }
         try insert(list, signedWith: key, at: time, into: database)
         for other in replaced {
             try database.execute("DELETE FROM crl WHERE fingerprint = ?", [other.fingerprint.bytes])
