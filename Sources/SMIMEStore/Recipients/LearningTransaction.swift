@@ -221,9 +221,10 @@ extension LearningTransaction {
         guard believed.allSatisfy({ $0.source == .harvest && $0.trust == .chain }),
             let root = try root(above: certificate, sighting.authorities)
         else { return false }
-        // The authority of an old certificate may be gone.
-        let known = try believed.compactMap { try self.root(above: $0.certificate, []) }
-        return !known.isEmpty && known.allSatisfy { $0 == root }
+        // The authority of an expired certificate may be gone; then another certificate must have the anchor.
+        let known = try believed.map { (recipient: $0, root: try self.root(above: $0.certificate, [])) }
+        return known.contains { $0.root == root }
+            && known.allSatisfy { $0.root == root || $0.root == nil && $0.recipient.certificate.notAfter < now }
     }
 
     /// The key of the trust anchor at the end of the chain of `certificate`, even if the certificate has expired; nil if
