@@ -111,7 +111,7 @@ import Testing
         #expect(try await Set(store.anchors.revocationLists()) == [first, second])
     }
 
-    @Test func `only so many fetched lists of one name are stored`() async throws {
+    @Test func `only so many fetched lists by one key are stored`() async throws {
         var factory = try CertificateFactory()
         try factory.issue("ca", subject: "/CN=CA", extensions: CertificateFactory.authority)
         let ca = try factory.certificate("ca")

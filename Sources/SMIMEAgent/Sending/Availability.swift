@@ -21,7 +21,7 @@ extension Availability {
         if choice.selected != nil {
             self = .usable
         } else if choice.isUndecided {
-            // Another host or program may have chosen a certificate that it found.
+            // A certificate that another host or program offers must not stop mail that need not be encrypted.
             let isOwn = choice.candidates.contains { $0.reason == .checkTooLong && $0.recipient.rank == 0 }
             self = isOwn ? .unknown(why: choice.whyNone) : .unreached(why: choice.whyNone)
         } else if choice.isUnknown {

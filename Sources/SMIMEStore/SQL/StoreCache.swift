@@ -44,7 +44,7 @@ final class StoreCache: Sendable {
 
     private let state = Mutex(State())
     private let counters = Mutex((hits: 0, misses: 0))
-    /// The change counter that was read last.
+    /// The change counter that was read last, here or by another process of the service.
     private let latest = Mutex(Int64(0))
 
     /// The number of lookups that found a value, and that found none.

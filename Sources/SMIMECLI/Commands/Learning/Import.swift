@@ -22,7 +22,7 @@ extension SMIMECommand {
                 - Signed mail: the sender's certificate is learned.
                 - Mail that contains only certificates (smime-type=certs-only): the same as a file of certificates.
                 Importing a file twice changes nothing. An account that has a key gets a new one only if its certificate \
-                is trusted, or with --account.
+                is trusted or has expired, or with --account.
 
                   smime import alice.p12
                   smime import bob.pem mail-from-carol.eml
