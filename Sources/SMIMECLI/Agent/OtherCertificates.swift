@@ -3,8 +3,8 @@ import SMIMEStore
 
 /// The certificates that the store knows for an address, if their keys differ from the key of a given certificate.
 ///
-/// If no authority vouches for the given certificate, and it differs from the known ones, it may be forged: the user is
-/// warned before its fingerprint is shown.
+/// A given certificate that differs from the known ones may be forged, unless it chains to a trust anchor. The user is warned
+/// before its fingerprint is shown.
 struct OtherCertificates {
     private let address: AddressScope
     private let fingerprints: [Fingerprint]
@@ -55,7 +55,7 @@ extension Store {
         )
     }
 
-    /// Warns if other certificates are known for `address`, for which `certificate` is trusted.
+    /// Warns if the store knows other certificates for `address` when `certificate` becomes trusted for it.
     ///
     /// - Parameter new: certificates that the store did not know before.
     func warnOfOthers(

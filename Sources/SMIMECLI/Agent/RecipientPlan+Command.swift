@@ -105,7 +105,7 @@ extension OnlineRevocation {
         await isUndecided(report) ? .unavailable : report.exitStatus
     }
 
-    /// Warns of services that did not answer, and stores the answers of the others.
+    /// Prints which services did not answer, and stores the answers of the others.
     ///
     /// - Throws: the error of settings that could not be read.
     func finish() async throws {

@@ -52,7 +52,7 @@ struct SMIMECommand: AsyncParsableCommand {
     /// All verbs.
     static let verbs = groups.flatMap(\.subcommands)
 
-    /// The called verb; nil if none is called. Only the called verb is described to the parser, otherwise all verbs.
+    /// The called verb; nil if none is called. If there is one, the parser gets only this verb, otherwise all verbs.
     private static let called = Invocation.current.divided.verbs.first
 
     @OptionGroup var global: GlobalOptions

@@ -7,9 +7,13 @@ import Synchronization
 
 /// The command line of this process: what must be known before parsing, and the command that the parser creates.
 ///
-/// Three things must be known before parsing: a mail server must get status 75 even if parsing fails, passphrases must leave
-/// the environment before there is a second thread, and errors of the parser name the store. Everything else comes from the
-/// parsed command.
+/// These things must be known before parsing:
+///
+/// - whether the verb is `filter`: a mail server must get status 75 even if parsing fails.
+/// - the variables with passphrases: they are removed from the environment before there is a second thread.
+/// - the options for the store and for color: hints about errors of the parser need them.
+///
+/// Everything else comes from the parsed command.
 package struct Invocation: Sendable {
     /// The command line of this process. In a worker of `filter` or `serve`, the command line of the process that started the
     /// worker.

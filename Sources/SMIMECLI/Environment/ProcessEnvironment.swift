@@ -13,7 +13,8 @@ enum ProcessEnvironment {
     /// The value of the environment variable `name`; nil if there is none.
     static subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// The environment variables among `names` that exist. Copying all variables would take as long as a query of the store.
+    /// The environment variables among `names` that exist. The whole environment is not copied, because that would take as long
+    /// as a query of the store.
     static subscript(names: [String]) -> [String: String] {
         names.reduce(into: [:]) { $0[$1] = self[$1] }
     }

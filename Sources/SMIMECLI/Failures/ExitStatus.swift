@@ -14,8 +14,8 @@ enum ExitStatus: Int32, Error, Comparable {
     case noInput = 66
     /// An unknown account, or a recipient without a usable certificate.
     case noUser = 67
-    /// A host is unknown: only said by the program that `smime sendmail` calls, like `systemError`,
-    /// `systemFile` and `protocolError`.
+    /// A host is unknown. This status, `systemError`, `systemFile` and `protocolError` are only passed on from the program that
+    /// `smime sendmail` calls.
     case noHost = 68
     /// A service that is needed for the answer cannot be reached.
     case unavailable = 69

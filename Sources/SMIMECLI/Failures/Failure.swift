@@ -11,8 +11,9 @@ import SMIMEStore
 
 /// Why a command failed: its exit status, one sentence, and hints about what to do.
 ///
-/// This is the only place where errors of the libraries are converted to exit statuses. The switches have no default, so that
-/// a new case does not compile until it has a status.
+/// Errors of the libraries are converted to exit statuses only by initializers of this type, and of `GatewayRefusal` for mail
+/// in a gateway. The switches over the cases of an error have no default, so that a new case does not compile until it has a
+/// status.
 struct Failure: Error {
     let status: ExitStatus
     let message: String

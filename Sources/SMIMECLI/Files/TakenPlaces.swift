@@ -3,7 +3,7 @@ import Foundation
 import SMIMEAgent
 import SMIMEStore
 
-/// The files that outputs must not replace: the inputs of a command, its other outputs, the store, and files with
+/// The files that outputs must not replace: the inputs of a command, its other outputs, files inside the store, and files with
 /// private keys.
 struct TakenPlaces {
     private let location: StoreLocation

@@ -5,16 +5,16 @@ import SMIMEGateway
 
 /// The exit status of `smime filter`. In a mail server's pipe, the status decides whether mail is lost.
 ///
-/// Postfix's pipe(8) tries again after 71 and 75, and bounces after any other status. The RFC 3463 code at the beginning of
-/// the output is written into the bounce.
+/// Postfix's pipe(8) tries again after 71 and 75, and returns the mail to its sender after any other status except 0. The
+/// bounce contains the output, which begins with an RFC 3463 code.
 enum FilterStatus {
     /// The seconds after which the filter ends with a temporary failure. The mail server must not end the filter before that,
     /// because Postfix treats a killed filter as a permanent failure. The manuals recommend a limit of 600 seconds for the
     /// mail server.
     static let timeLimit: UInt32 = 540
 
-    /// The signals that would end the process, except SIGXFSZ: for a file that has reached its size limit, writing fails
-    /// instead.
+    /// The signals that would end the process and can be caught. SIGPIPE and SIGXFSZ are not among them: `Program` ignores
+    /// these, and writing fails instead.
     private static let deadlySignals: [CInt] = {
         let everywhere = [
             SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGSYS, SIGILL,

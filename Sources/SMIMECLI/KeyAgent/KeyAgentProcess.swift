@@ -46,8 +46,8 @@ enum KeyAgentProcess {
         }
     }
 
-    /// If `words`, the command line of this process, begin with `program`, turns this process into an agent, and does not
-    /// return until the key is deleted.
+    /// If `words`, the command line of this process, begin with `program`, turns this process into an agent, which exits when
+    /// the key is deleted. Otherwise does nothing.
     static func begin(_ words: [String]) {
         guard words.first == program else { return }
         guard words.count == 4, let seconds = Int(words[3]), seconds > 0,

@@ -16,7 +16,7 @@ enum Program {
         // If the reader of a pipe ends, the write fails and the command ends with a status. Without this line, the signal
         // would end the process without a message.
         signal(SIGPIPE, SIG_IGN)
-        // Likewise for a file that has reached its size limit.
+        // A write to a file that has reached its size limit fails in the same way.
         signal(SIGXFSZ, SIG_IGN)
         // Without enough address space for the stacks of threads, the process would hang.
         AddressSpace.limitReservations()
@@ -38,7 +38,7 @@ enum Program {
         if ServerWorker.current != nil { AddressSpace.shareHeap() }
         if FilterWorker.current != nil { FilterStatus.leaveSignals() }
         let invocation = Invocation.current
-        // Without its arguments, the command would print its help and end with success, and a mail would be lost.
+        // Without its arguments, a command in a mail server's pipe would end with status 64, and the mail would bounce.
         guard !invocation.bytes.isEmpty else {
             stop("cannot read the command line", hint: "mount /proc where this runs")
         }
@@ -70,7 +70,7 @@ enum Program {
     /// Lets a worker process handle the mail, and ends with the worker's status.
     private static func supervise(_ invocation: Invocation) -> Never {
         let interruption = Failure(.tryAgain, "the filter was ended")
-        // The supervisor reads the message. The worker gets a file, and so never says that it waits.
+        // The supervisor reads standard input. The worker gets the message as a file, and so never prints that it waits.
         InputFile.noteTerminal(alternative: "")
         do throws(TransportError) {
             let supervisor = try FilterSupervisor(
@@ -109,7 +109,7 @@ enum Program {
         exit(ExitStatus.tryAgain.rawValue)
     }
 
-    /// Whether `count` more files can be opened.
+    /// Whether this process can open `count` more files.
     private static func hasDescriptors(_ count: Int) -> Bool {
         let probes = (0..<count).map { _ in dup(STDERR_FILENO) }.filter { $0 >= 0 }
         for probe in probes { close(probe) }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// Options for verbs with an effect that cannot simply be undone: they remove private keys or decisions about trust, or put a
-/// store aside.
+/// Options for verbs with an effect that cannot simply be undone: they remove private keys, rules or decisions about trust, or
+/// put a store aside.
 struct ConfirmationOptions: ParsableArguments {
     @Flag(help: "Do not ask. Needed if there is no terminal for a question.")
     var yes = false
@@ -16,7 +16,9 @@ struct ConfirmationOptions: ParsableArguments {
 
 /// A question that is asked before data is lost.
 enum Confirmation {
-    /// - Parameter option: the option that skips the question; `isGiven` says whether the option is given.
+    /// - Parameters:
+    ///   - isGiven: whether `option` is given, so that the question is skipped.
+    ///   - option: the option or the command that does the same without a question, for the hint.
     /// - Throws: the errors of `ConfirmationOptions.confirm`
     static func ask(_ loss: String, unless isGiven: Bool, by option: String) throws {
         guard !isGiven else { return }

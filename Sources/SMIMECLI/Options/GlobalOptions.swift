@@ -134,7 +134,7 @@ struct GlobalOptions: ParsableArguments {
         try await opening(mode, password: password, asks: asks).store()
     }
 
-    /// The time in seconds that `text` gives; nil if `text` is not a number, or the number is too large.
+    /// The number of seconds that `text` gives; nil if `text` is not a number above 0 and up to 86,400.
     private static func seconds(_ text: String) -> Double? {
         Double(text).flatMap { $0 > 0 && $0 <= 86_400 ? $0 : nil }
     }
@@ -149,8 +149,8 @@ struct GlobalOptions: ParsableArguments {
 }
 
 extension Store {
-    /// Prints a notice if there is no store to read. A store that was never created is treated as empty, but if the user
-    /// named a store, it may be missing by mistake.
+    /// Prints a note if there is no store to read, because a store that was never created is treated as empty. Prints a
+    /// warning if the user named the store, because it may be missing by mistake.
     func noteIfMissing() {
         guard !exists else { return }
         let text = "no store at \(location.path): nothing is known yet"

@@ -18,8 +18,9 @@ extension PassphraseOptions {
 
     /// The given passphrase, or the one that the user types at the terminal.
     ///
-    /// - Parameter purpose: completes "passphrase …", such as "for alice.p12".
-    /// - Parameter isNew: whether the passphrase will protect a new file; the user then types it twice.
+    /// - Parameters:
+    ///   - purpose: completes "passphrase …", such as "for alice.p12".
+    ///   - isNew: whether the passphrase will protect a new file; the user then types it twice.
     /// - Throws: `Failure` with status 77 if no passphrase is given and there is no terminal.
     func passphrase(_ purpose: String, isNew: Bool = false) throws -> Passphrase {
         try origin.given() ?? Terminal.passphrase(purpose, isNew: isNew)

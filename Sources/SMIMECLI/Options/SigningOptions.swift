@@ -61,7 +61,7 @@ struct SigningOptions: ParsableArguments {
     ///   - isMail: whether the message is a mail, which must have From. For a CMS object outside of mail, From is checked
     ///     only if it is present.
     ///   - options: how revocation is checked, with the available lists.
-    /// - Throws: `AgentError`
+    /// - Throws: `AgentError`; `Failure` if the prefix in `--identity` does not select exactly one certificate.
     func signer(
         for header: HeaderBlock?,
         isMail: Bool = true,

@@ -31,7 +31,8 @@ struct PassphraseOrigin: Sendable {
 
     /// The passphrase; nil if the options name no source.
     ///
-    /// - Throws: `Failure` with status 66 if the source cannot be read.
+    /// - Throws: `Failure` with status 66 if the descriptor is not open or the variable does not exist, and with 65 if the
+    ///   content is too long; `StreamError` if the file cannot be read.
     func given() throws -> Passphrase? {
         if let file { return try Self.read(file, called: file) }
         if let descriptor {

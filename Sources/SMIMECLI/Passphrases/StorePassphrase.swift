@@ -89,8 +89,8 @@ private final class HeldPassphrase: Sendable {
     func copy() -> Passphrase { passphrase.copy() }
 }
 
-/// Asks a source until it refuses once. Later requests get the same refusal, so that the user is not asked again for each of
-/// many files.
+/// Asks a source for passphrases until it returns nil or throws. Later requests get the same answer, so that the user is not
+/// asked again for each of many files.
 private final class LastingRefusal: Sendable {
     private enum State {
         case asking

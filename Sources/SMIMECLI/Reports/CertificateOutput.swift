@@ -4,7 +4,7 @@ import Foundation
 import PKIX
 import SMIME
 
-/// A certificate in a file or message, which may be trusted or not.
+/// A certificate in a file or message. Trust is not judged.
 struct CertificateOutput: Encodable {
     let subject: String
     let issuer: String
@@ -66,9 +66,9 @@ struct PrivateKeyOutput: Encodable {
     let encrypted: Bool
 }
 
-/// A part of a PKCS#12 file.
+/// A SafeContents of a PKCS#12 file (RFC 7292 §4.2).
 struct SafeOutput: Encodable {
-    /// The encryption of the part; absent if the part is not encrypted.
+    /// The encryption of the SafeContents; absent if it is not encrypted.
     let encryption: String?
     let bags: [Bag]
     let keyEncryptions: [String]

@@ -4,7 +4,7 @@ import SMIMEStore
 
 /// A certificate of an account or a recipient in JSON reports. The property names are the JSON keys in camel case.
 struct OwnedCertificateReport: Encodable {
-    /// The owner: the address of an account or of a recipient. JSON contains one of the two keys.
+    /// The owner's address: `account` for a certificate of an account, `address` for that of a recipient. One of them is nil.
     private let account, address: String?
     private let addresses: [String]
     private let fingerprint: Fingerprint
@@ -59,7 +59,7 @@ struct RevocationListReport: Encodable {
     let fingerprint: Fingerprint
     let thisUpdate: Date
     let nextUpdate: Date?
-    /// The path of the certificate's file, if the certificate is not in the store.
+    /// The path of the list's file; nil if the list is in the store.
     let file: String?
     let new: Bool?
 
@@ -85,7 +85,7 @@ struct ProblemReport: Encodable {
     }
 }
 
-/// The values of a certificate that are listed. For lists of thousands of certificates, only these values are in memory.
+/// The values of a certificate for a list. A list of thousands of certificates keeps only these values in memory.
 struct ListedCertificate: Sendable {
     let address: AddressScope
     let addresses: [String]

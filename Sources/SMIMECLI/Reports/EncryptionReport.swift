@@ -23,15 +23,15 @@ struct EncryptionReport: Encodable {
 
 /// One file that was written.
 struct EncryptedFile: Encodable, Sendable {
-    /// The known capabilities of a recipient, and the cipher that was chosen.
+    /// A recipient of the file: the ciphers that it is known to announce, and how the content-encryption key is encrypted.
     struct Choice: Encodable, Sendable {
         let name: String
         /// Absent if a secret is used instead of a certificate.
         let fingerprint: Fingerprint?
         /// The announced ciphers that are considered; empty if none are known.
         let announces: [String]
-        /// How the content's key is encrypted for the recipient: `oaep` and others, `ecdh`, `x25519`, `ml-kem-768`,
-        /// `password`, `key-encryption-key`.
+        /// How the content-encryption key is encrypted for the recipient: `oaep` and others, `ecdh`, `x25519`,
+        /// `ml-kem-768`, `password`, `key-encryption-key`.
         let keyEncryption: String
     }
 

@@ -73,7 +73,8 @@ struct FileFailure: Sendable {
     let knownProblem: Problem?
     let cause: FailureReport.Cause
 
-    /// The problem of a file that cannot be read. If no other code describes it, its text is that of the failure.
+    /// The problem of a file that cannot be read: the known problem, or else one with the code `unreadable` and the text of the
+    /// failure.
     var problem: Problem { knownProblem ?? Problem(.unreadable, cause.text) }
 
     /// - Parameters:

@@ -87,7 +87,7 @@ extension LearningReport {
     func announceChanges() { for entry in entries where entry.kind == .changed { entry.announce() } }
 }
 
-/// The failures of the harvest's paths that cannot be read.
+/// The failures of paths that `harvest` or `import` cannot read.
 struct UnreadablePaths {
     /// The first failure with the worst status; nil if there is no failure.
     private(set) var worstFailure: Failure?

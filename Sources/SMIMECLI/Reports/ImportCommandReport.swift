@@ -61,7 +61,7 @@ struct ImportCommandReport: Encodable {
 
     private static func state(_ isNew: Bool) -> String { isNew ? "new" : "known" }
 
-    /// The end of the validity; also its begin if that is in the future.
+    /// The end of the validity period; also its beginning if that is in the future.
     private static func validity(_ certificate: Certificate) -> String {
         let begin = certificate.notBefore > .now ? "\(certificate.notBefore.day) " : ""
         return "\(begin)until \(certificate.notAfter.day)"

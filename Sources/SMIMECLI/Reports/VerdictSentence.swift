@@ -58,15 +58,15 @@ struct VerdictSentence {
 }
 
 extension VerificationReport {
-    /// The signer whose signature decides the verdict; nil if there is none. Of several the sender comes first: anyone can add a
-    /// signature in front.
+    /// The signer whose signature decides the verdict; nil if there is none. If several do, the sender is preferred, not the
+    /// first one: anyone can add a signature before the sender's.
     var decidingSigner: Signer? {
         let deciding = signers.filter { self.status(of: $0) == status }
         return deciding.first { $0.cosigning == nil } ?? deciding.first ?? signers.first
     }
 
-    /// The problems of the message, of all its layers, and of the signers who determine the verdict, errors first. Errors of
-    /// further signatures inside are warnings that name the signer.
+    /// The problems of the message, of all its layers, and of the signers who determine the verdict, errors first. An error of
+    /// another signature, inside these, becomes a warning that names its signer.
     fileprivate var toldProblems: [Problem] {
         let inner = layers.filter { !$0.isDecisive }.flatMap(\.signers)
             .flatMap { signer in
@@ -91,9 +91,9 @@ struct VerdictAxis {
 
     /// The axes of `signer`, in the order in which they are shown.
     ///
-    /// If the content was changed, or no authority vouches for the certificate, it proves nothing that the certificate names
-    /// the sender. If the content was changed, it proves nothing that the certificate is trusted: the attacker chose the
-    /// certificate.
+    /// The axis `sender` is `ok` only if the content is unchanged and the chain is trusted: otherwise anyone could have made the
+    /// certificate that names the sender. The axis `trusted` is `ok` only if the content is unchanged: otherwise an attacker
+    /// chose the certificate.
     static func all(of signer: VerificationReport.Signer) -> [VerdictAxis] {
         let isProven = signer.integrity.holds && signer.chain.holds
         let sender = signer.isOtherThanSender ? State.failed : state(signer.identity)

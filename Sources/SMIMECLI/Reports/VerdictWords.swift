@@ -151,8 +151,8 @@ struct VerdictWords {
 }
 
 extension VerificationReport.Signer {
-    /// The part of the sentence about the signer. It says `signed by …` only if the certificate is trusted and the content
-    /// unchanged.
+    /// The part of the sentence about the signer. It says `signed by …` only if the content is unchanged, and the certificate
+    /// is trusted, in its validity period, and not revoked as far as is known.
     var claim: String {
         guard integrity.holds else { return "a signature that names \(name)" }
         let isProven = integrity.ok == true && chain.ok == true && revocation.ok != false && time.ok == true

@@ -18,7 +18,7 @@ struct VerificationOutput: Encodable {
     private let report: VerificationReport
     /// The result for `--assert-signer`; nil if the option is not given.
     private let assertion: Assertion?
-    /// The certificates that can be learned from the message; nil if the command does not learn.
+    /// The certificates that the command learns from its inputs; nil if the command never learns.
     private let learned: [LearnedReport]?
 
     init(
@@ -132,7 +132,8 @@ extension VerificationReport {
         return ReadVerdict(.bad, "NOT valid: \(signer.claim)" + (errors.first.map { " (\($0.text))" } ?? ""))
     }
 
-    /// The header fields that a signature proves to be written by the author, by their names in lower case.
+    /// The header fields that are protected by a signature, by their names in lower case; empty unless the verdict is `valid` or
+    /// `weak`.
     var provenFields: [String: String] {
         guard let headers, isHeaderKnown, status == .valid || status == .weak else { return [:] }
         return headers.values.filter { headers.signed.contains($0.key) }

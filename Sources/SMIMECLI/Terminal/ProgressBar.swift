@@ -132,7 +132,7 @@ struct Progress {
     private static let width = 30
 }
 
-/// A large input of a command that reads the input several times. A progress bar shows how much was read.
+/// A large input. A progress bar shows how much of it the command has read, once or several times.
 final class MeasuredSource: ByteSource {
     /// The size in bytes from which an input counts as large.
     static let least = 50_000_000

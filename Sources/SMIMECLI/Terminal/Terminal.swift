@@ -3,12 +3,12 @@ import InternetMessage
 import LibCrypto
 import Synchronization
 
-/// The person at the terminal, wherever standard input and output lead.
+/// The person at the controlling terminal (/dev/tty), even if standard input and output are redirected.
 enum Terminal {
     /// The longest line that a terminal delivers, in bytes.
     private static let lineLimit = 4096
 
-    /// Whether the locale's character set contains more than ASCII.
+    /// Whether the locale's character set is UTF-8.
     static var isUnicode: Bool {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { ProcessEnvironment[$0] }
         let name = names.first { !$0.isEmpty }?.lowercased() ?? ""
@@ -27,7 +27,8 @@ enum Terminal {
     /// Asks for a passphrase without showing the typed characters.
     ///
     /// - Parameter purpose: completes "passphrase …".
-    /// - Throws: `Failure` with status 77 if there is no terminal or the user enters nothing.
+    /// - Throws: `Failure` with status 77 if there is no terminal, the input ends, or the two typed passphrases differ. An empty
+    ///   line is an empty passphrase.
     static func passphrase(_ purpose: String, isNew: Bool) throws -> Passphrase {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else {
@@ -54,7 +55,8 @@ enum Terminal {
     /// Asks a question and shows the typed answer. Asks only if standard input is a terminal, so that an unattended program
     /// never waits.
     ///
-    /// - Returns: the entered line, without blanks around it; nil if standard input is not a terminal.
+    /// - Returns: the entered line, without blanks around it; nil if standard input is not a terminal, or the process has no
+    ///   controlling terminal.
     static func answer(_ question: String) throws -> String? {
         guard isInteractive else { return nil }
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)

@@ -124,7 +124,7 @@ extension SMIMECommand.AccountCommand {
         )
         var cipher: CipherChoice?
 
-        /// The identity that the account prefers to its others; `none` if it prefers no identity.
+        /// The identity to pin; `none` removes the pin.
         enum PinChoice {
             case none
             case identity(FingerprintPrefix)

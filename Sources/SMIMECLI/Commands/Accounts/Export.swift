@@ -235,6 +235,6 @@ enum ExportFormat: String, Choice {
     /// Whether the format contains private keys.
     var isSecret: Bool { self == .p12 || self == .mobileconfig }
 
-    /// Whether one file can contain several persons.
+    /// Whether one file can contain the certificates of several accounts.
     var isForDirectories: Bool { self == .ldif || self == .smimea }
 }

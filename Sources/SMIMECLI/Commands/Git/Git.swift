@@ -139,8 +139,8 @@ extension SMIMECommand {
             return "the certificate of \(subject), above that of \(name), has expired"
         }
 
-        /// Warns if no signer's certificate names the committer or tagger, whose line in the object is signed, but may say
-        /// anything. git shows the warning with the verdict.
+        /// Warns if no signer's certificate names the committer or tagger. That line of the object is signed, but the signer can
+        /// write any name and address into it. git shows the warning with the verdict.
         private static func warnOfOthers(than report: VerificationReport, in content: any ByteSource) throws {
             let certificates = report.signers.compactMap(\.certificate)
             guard ![.invalid, .malformed, .unsigned].contains(report.status), let name = report.signers.first?.name

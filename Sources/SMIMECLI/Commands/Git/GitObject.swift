@@ -21,7 +21,7 @@ struct GitObject {
         }
     }
 
-    /// The committer or tagger. A commit that someone made by hand may have several, of which git shows one or the other.
+    /// The committer or tagger. A commit that was not made by git may have several. git shows only one of them.
     private(set) var people: [Person] = []
     /// When the commit or tag was created; nil if no line says so.
     private(set) var time: Date?

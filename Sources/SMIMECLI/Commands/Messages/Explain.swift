@@ -53,7 +53,7 @@ extension SMIMECommand {
     }
 }
 
-/// A problem code with its row of the table.
+/// The report on a problem code.
 private struct Explanation: Encodable {
     let code: String
     let level: String

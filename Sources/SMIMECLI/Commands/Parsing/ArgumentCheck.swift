@@ -12,15 +12,15 @@ import SMIMEGateway
 ///
 /// Each of these could lose a file or a mail, so such arguments are rejected before parsing.
 package struct ArgumentCheck {
-    /// The options whose value may be empty: the sender of a bounce, and the name of an account without a name.
+    /// The options whose value may be empty: the null sender, and the name of an account without a name.
     package static let maybeEmpty = ["--sender", "--name", "--from"]
 
     private let invocation: Invocation
 
     init(_ invocation: Invocation) { self.invocation = invocation }
 
-    /// - Throws: `Failure` with status 64 for arguments that are certainly mistakes; with 78 if the environment variable that
-    ///   names the store is not UTF-8.
+    /// - Throws: `Failure` with status 64 for arguments that are certainly mistakes; with 78 if an environment variable that
+    ///   names the store or its key is not UTF-8; `GatewayRefusal` if a recipient of `filter` is not UTF-8.
     func check() throws {
         try checkText()
         try checkEnvironment()

@@ -4,7 +4,8 @@ import PKIX
 import SMIMEStore
 
 extension SMIMECommand {
-    /// Answers a shell's completion script with one word per line; with nothing if the store cannot be read.
+    /// Prints words for a shell's completion script, one on each line. If the store cannot be read, only an error is printed,
+    /// which the scripts discard.
     struct Complete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "complete",

@@ -30,7 +30,7 @@ extension SMIMECommand {
 }
 
 extension SMIMECommand.PolicyCommand {
-    /// The rule's scope and its values.
+    /// The options for the scope of a rule and its parts.
     struct RuleOptions: ParsableArguments {
         @Flag(help: "The rule for all other mail.")
         var global = false
@@ -250,7 +250,7 @@ extension Policy.Rule {
     /// nil otherwise.
     fileprivate var shownOverride: Policy.Override? { override ?? (requiresSomething ? .standard(for: .require) : nil) }
 
-    /// The levels of the rule, such as `sign=require encrypt=never`.
+    /// The parts of the rule, such as `sign=require encrypt=never missing=defer`.
     var words: String {
         let says = [
             ("sign", sign?.rawValue), ("encrypt", encrypt?.rawValue),

@@ -153,9 +153,8 @@ extension SMIMECommand.RecipientCommand {
             }
         }
 
-        /// The certificates of the address that are not distrusted, or the one that a prefix names, once the user has
-        /// confirmed that their fingerprints are right. Only these are pinned, and none that is learned while the user
-        /// compares.
+        /// The fingerprints that the user has confirmed: of the address's certificates that are not distrusted, or of the one
+        /// that a prefix names. A certificate that is learned while the user compares is not among them.
         private func confirmed() async throws -> [Fingerprint] {
             let known = try await target.known()
             if let prefix = target.fingerprint {

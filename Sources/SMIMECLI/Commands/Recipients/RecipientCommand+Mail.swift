@@ -52,8 +52,8 @@ extension SMIMECommand.RecipientCommand.Trust {
 }
 
 extension Store {
-    /// Learns the capabilities that the mail at `path` announces, now that its signer is trusted. Standard input has been read
-    /// and is left out.
+    /// Learns the capabilities that the mail at `path` announces, now that its signer is trusted. Does nothing for standard
+    /// input, which cannot be read a second time.
     fileprivate func learn(from path: String) async throws {
         guard path != "-" else { return }
         let provider = StoreKeyProvider(self, systemAnchors: true, warn: Console.warning)
@@ -99,7 +99,7 @@ struct FingerprintConfirmation {
 }
 
 extension Certificate {
-    /// The fingerprint and the names, for a question. The fingerprint comes first, because anybody can write a fingerprint into
+    /// The fingerprint and the names, for a question. The fingerprint comes first, because anyone can write a fingerprint into
     /// the name in a certificate.
     var identified: String { "\(fingerprint) (named \(subject.quoted), issued by \(issuer.quoted))" }
 }

@@ -133,7 +133,7 @@ extension SMIMECommand.RecipientCommand {
 struct RecipientReport: Encodable {
     struct CertificateLine: Encodable {
         let fingerprint: Fingerprint
-        /// The address or domain that the certificates are known for.
+        /// The address or domain for which the certificate is known.
         let address: String
         let selected: Bool
         let reason: String

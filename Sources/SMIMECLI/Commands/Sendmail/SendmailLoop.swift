@@ -26,10 +26,11 @@ enum SendmailLoop {
 ///
 /// proc(5)
 enum SendmailAncestors {
-    /// The most ancestors that are examined: in a loop, only few processes lie between two processes of `smime sendmail`.
+    /// The maximum number of ancestors to examine: in a loop, only few processes lie between two processes of `smime
+    /// sendmail`.
     private static let mostSteps = 100
 
-    /// The number of such processes; 0 without a /proc.
+    /// The number of these processes; 0 if /proc is not mounted.
     static var count: Int {
         let program = FileIdentity("/proc/self/exe")
         var (count, id) = (0, getppid())
