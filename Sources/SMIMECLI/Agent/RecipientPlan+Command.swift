@@ -47,8 +47,8 @@ extension Failure {
             }
             if choice.isUndecided {
                 return
-                    "too many authorities or revocation lists have the name of its issuer; these lists are not needed if "
-                    + "another authority made them: smime trust list"
+                    "too many authorities or revocation lists have the name of the certificate's issuer; lists of another "
+                    + "authority with this name can be removed: smime trust list"
             }
             if let distrusted = choice.candidates.first(where: { $0.reason == .distrusted }) {
                 let certificate = distrusted.recipient.certificate.fingerprint

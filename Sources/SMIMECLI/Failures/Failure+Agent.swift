@@ -182,8 +182,9 @@ extension Failure {
         case .locked:
             [
                 """
-                give the store's passphrase with --password-file, --password-fd or --password-env (--store-password-file \
-                and so on where those are for another file), or as the systemd credential \(ProcessEnvironment.passphraseCredential)
+                give the store's passphrase with --password-file, --password-fd or --password-env (in a command that has \
+                --store-password-file, with --store-password-…), or as the systemd credential \
+                \(ProcessEnvironment.passphraseCredential)
                 """
             ] + (Invocation.current.asksKeyAgent ? ["or keep the store unlocked for a time: smime unlock"] : [])
         case .newer, .newerBackup: ["install the newer version; nothing was changed"]

@@ -23,7 +23,10 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     var standardOutput = false
     @Option(
         help: ArgumentHelp(
-            "Pass messages to this program: a path and its arguments, as one argument. (default: the setting filter.sendmail)",
+            """
+            The program that sends the mail: an absolute path and its arguments, as one quoted argument. (default: the \
+            setting filter.sendmail)
+            """,
             valueName: "path"
         )
     )

@@ -58,7 +58,7 @@ extension Policy.Pattern {
     static func typed(_ text: String) throws -> Policy.Pattern {
         let rest = text.hasPrefix("*.") || text.hasPrefix("*@") ? text.dropFirst() : text[...]
         guard !rest.contains("*"), let pattern = Policy.Pattern(text) else {
-            throw ValidationError("a pattern is an address, a domain, or *.domain for all below one")
+            throw ValidationError("a pattern is an address, a domain, or *.domain for all its subdomains")
         }
         return pattern
     }

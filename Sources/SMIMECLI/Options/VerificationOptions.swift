@@ -21,7 +21,12 @@ struct VerificationOptions: ParsableArguments {
     )
     var policy: [String] = []
     @Flag(help: "The chain must be valid under at least one certificate policy.") var explicitPolicy = false
-    @Option(help: ArgumentHelp("Warn about violations of the CA/Browser Forum's S/MIME rules.", valueName: "strict"))
+    @Option(
+        help: ArgumentHelp(
+            "Warn about violations of the CA/Browser Forum's S/MIME Baseline Requirements.",
+            valueName: "strict"
+        )
+    )
     var caProfile: CertificateProfile?
     @Flag(
         help: """

@@ -48,7 +48,7 @@ enum CompletionScript {
             local -i COMP_CWORD=number
             word="${COMP_WORDS[COMP_CWORD]}"
             _smime "${1}" "${word}" "${COMP_WORDS[COMP_CWORD - 1]}"
-            # No name of a file, in which bash would put a backslash in front of the @.
+            # As the name of a file, a word would get a backslash in front of its @.
             [[ "${COMPREPLY[*]}" != *@* ]] || compopt +o filenames 2>/dev/null
             # Only what begins with the @ is replaced.
             [[ ${word} != *@* || ${#COMPREPLY[@]} -eq 0 ]] || COMPREPLY=("${COMPREPLY[@]/#*@/@}")

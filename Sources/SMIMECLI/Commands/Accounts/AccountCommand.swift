@@ -143,7 +143,7 @@ extension SMIMECommand.AccountCommand {
             let keys = try await global.store(.readOnly).identitiesOfItsOwn(address).count
             if keys > 0 {
                 try confirmation.confirm(
-                    "\(address): \(counted(keys, "private key")) would be destroyed, and mail encrypted to them could not be read any more"
+                    "\(address): \(counted(keys, "private key")) would be destroyed, and mail encrypted to this account could not be read any more"
                 )
             }
             let store = try await global.store(.readWrite)

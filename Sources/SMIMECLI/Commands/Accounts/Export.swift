@@ -36,7 +36,11 @@ extension SMIMECommand {
         var coversAll = false
         @Option(help: "What to write: p12, mobileconfig, pem, ldif, vcard, or smimea. (default: p12)")
         var format: ExportFormat?
-        @Option(name: .letter(.output), help: "Write to this file instead of standard output.", completion: .file())
+        @Option(
+            name: .letter(.output),
+            help: ArgumentHelp("Write to this file, which appears only when complete.", valueName: "file"),
+            completion: .file()
+        )
         var output: String?
         @Flag(help: "Replace an existing file with private keys.")
         var force = false

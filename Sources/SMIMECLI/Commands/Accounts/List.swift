@@ -12,7 +12,8 @@ extension SMIMECommand {
             abstract: "List identities and recipients in order of expiry.",
             discussion: """
                 --expiring suits a cron job: the status is 1 if, after the given time, an account will have no valid \
-                identity, or a recipient no valid certificate. Certificates with a successor are not listed.
+                identity for signing or none for encryption, or a recipient no valid certificate. Certificates with a \
+                successor are not listed.
 
                 With --expiring, a recipient whose certificate has expired stays listed for the given time after the \
                 expiry, and an account until it has a new identity or is removed.
@@ -25,7 +26,10 @@ extension SMIMECommand {
 
         @Option(
             help: ArgumentHelp(
-                "List only certificates without a successor that are revoked, or expire within a time such as 30d.",
+                """
+                List only certificates without a successor: those that expire within a time such as 30d, and revoked \
+                ones of accounts.
+                """,
                 valueName: "time"
             ),
             transform: TimeOptions.interval

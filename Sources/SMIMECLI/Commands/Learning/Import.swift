@@ -21,8 +21,8 @@ extension SMIMECommand {
                 - Revocation lists: stored.
                 - Signed mail: the sender's certificate is learned.
                 - Mail that contains only certificates (smime-type=certs-only): the same as a file of certificates.
-                Importing a file twice changes nothing. An account that has a key gets a new one only if its certificate \
-                is trusted or has expired, or with --account.
+                Importing a file twice changes nothing. If an account already has a key, a new key is added only if the \
+                key's certificate is trusted or has expired, or if --account is given.
 
                   smime import alice.p12
                   smime import bob.pem mail-from-carol.eml

@@ -59,7 +59,7 @@ extension SMIMECommand {
         @Flag(help: "Sign first. Not possible with --outform der or pem.")
         var sign = false
         @OptionGroup var signing: SigningOptions
-        @Flag(help: "Compress the content first.")
+        @Flag(help: "Compress the content first. Many mail programs cannot show compressed content.")
         var compress = false
         @OptionGroup(title: "Passwords and secret keys") var secrets: SecretOptions
         @Option(

@@ -48,7 +48,7 @@ extension SMIMECommand {
             completion: CompletedWords.recipients.completion
         )
         var to: [EmailAddress] = []
-        @Flag(help: "Compress the content first. Mail programs without S/MIME cannot show compressed content.")
+        @Flag(help: "Compress the content first. Many mail programs cannot show compressed content.")
         var compress = false
         @OptionGroup var files: FileOptions
         @OptionGroup var protection: ProtectionOptions

@@ -205,7 +205,9 @@ extension SMIMECommand {
             guard let content else { return }
             let spool = Spool()
             guard try result.writeContent(to: spool) else {
-                return Console.warning("\(content): not written, because no content is proven to be what was signed")
+                return Console.warning(
+                    "\(content): not written, because nothing shows that the content is what was signed"
+                )
             }
             let source = try spool.finish()
             try Output.write(to: content == "-" ? nil : content) { try source.reader().copy(to: $0) }

@@ -12,9 +12,9 @@ extension SMIMECommand.PolicyCommand {
             commandName: "explain",
             abstract: "Show how a message would be protected for each recipient, and why.",
             discussion: """
-                Without --to the recipients are the addresses in To, Cc and Bcc. If the message asks for another \
-                level, the reasons name the --override value that applies. By default a message cannot lower the level \
-                require.
+                Without --to the recipients are the addresses in To, Cc and Bcc, or in Resent-To, Resent-Cc and \
+                Resent-Bcc of a resent message. If the message asks for another level, the reasons name the --override \
+                value that applies. By default a message cannot lower the level require.
 
                   smime policy explain --from alice@example.org --to bob@example.com
                   smime policy explain mail.eml --from alice@example.org

@@ -17,8 +17,8 @@ extension SMIMECommand {
                 6. the global rule
                 Otherwise mail is signed and encrypted if possible; list mail is only signed, bounces are neither.
 
-                Neither a message nor the rule for its kind can lower the level require, unless the rule with this \
-                level has --override any.
+                A message can lower the level require only if the rule with this level has --override any. The same \
+                applies to the rule for the kind of mail, which never lowers encrypt=require.
 
                   smime policy set --recipient example.org --encrypt require
                   smime policy explain mail.eml --from alice@example.org
@@ -62,7 +62,7 @@ extension SMIMECommand.PolicyCommand {
             name: .customLong("decrypt-at-gateway"),
             help:
                 """
-                Whether `filter incoming` decrypts mail for these recipients: yes, no, or authenticated (only mail with \
+                Whether incoming mail for these recipients is decrypted: yes, no, or authenticated (only mail with \
                 authenticated encryption, not AES-CBC).
                 """
         )

@@ -18,7 +18,8 @@ extension SMIMECommand {
 
                 --html writes a page without scripts, links and remote content; only the owner can read the file.
 
-                The status is 0 for valid mail and for mail without a signature, 1 if a signature is not valid.
+                The status is 0 for valid mail and for mail without a signature, 1 if a signature is not valid, and 65 \
+                if the message is malformed.
 
                   smime read mail.eml | less
                   smime read --html mail.eml -o mail.html

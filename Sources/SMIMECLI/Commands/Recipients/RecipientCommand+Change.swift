@@ -184,7 +184,7 @@ extension SMIMECommand.RecipientCommand {
             abstract: "Never use the certificates of an address.",
             discussion: """
                 The public key is distrusted: other certificates with the same key are not used for the address \
-                either. `smime recipient trust` undoes this.
+                either. `smime recipient trust --fingerprint` undoes this.
 
                   smime recipient distrust bob@example.org
                   smime recipient distrust bob@example.org --fingerprint 55bc33f5
@@ -203,7 +203,7 @@ extension SMIMECommand.RecipientCommand {
             guard !known.contains(where: { $0.trust == .chain || $0.trust == .pinned }) else { return }
             // Without a rule a gateway sends mail in clear if it cannot encrypt.
             Console.hint(
-                "no certificate of \(target.address) is used now; so that a gateway sends nothing in clear there: "
+                "no certificate of \(target.address) is used now; to keep a gateway from sending mail there in clear: "
                     + "smime policy set --recipient \(shell: target.address) --encrypt require"
             )
         }

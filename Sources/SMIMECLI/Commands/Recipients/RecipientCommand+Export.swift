@@ -24,7 +24,11 @@ extension SMIMECommand.RecipientCommand {
         var fingerprint: FingerprintPrefix?
         @Flag(help: "Write every certificate known for the address.")
         var all = false
-        @Option(name: .letter(.output), help: "Write to this file instead of standard output.", completion: .file())
+        @Option(
+            name: .letter(.output),
+            help: ArgumentHelp("Write to this file, which appears only when complete.", valueName: "file"),
+            completion: .file()
+        )
         var output: String?
         @OptionGroup var time: TimeOptions
         @OptionGroup var anchors: AnchorOptions

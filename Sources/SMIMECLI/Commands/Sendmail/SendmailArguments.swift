@@ -81,8 +81,8 @@ package struct SendmailArguments: Equatable {
         default:
             throw Failure(
                 .usage,
-                "sendmail option '\(word)' is not taken",
-                hints: ["it takes sendmail's -t, -i, -f ADDR, -F NAME and the options for delivery and errors"]
+                "sendmail option '\(word)' is not accepted",
+                hints: ["accepted are -t, -i, -f ADDR, -F NAME, and sendmail's options for delivery and errors"]
             )
         }
     }
@@ -99,7 +99,7 @@ package struct SendmailArguments: Equatable {
     private static func misplaced(_ word: String) -> Failure {
         Failure(
             .usage,
-            "sendmail option '\(word)' is not taken",
+            "sendmail option '\(word)' is not accepted",
             hints: ["put smime's own options directly after `smime sendmail`, before all of sendmail's"]
         )
     }

@@ -51,7 +51,7 @@ extension SMIMECommand {
                 with the password.
                 lookup.ldap.timeout: how long to wait for the LDAP server.
                 lookup.smimea (on, off): whether certificates are looked up in the DNS (SMIMEA records). Only answers \
-                that DNSSEC proves are used.
+                that are validated with DNSSEC are used.
                 lookup.smimea.resolver: the address of the DNS resolver, such as 127.0.0.1@5353. If empty, the \
                 resolvers of this host are used.
                 lookup.smimea.trust-anchor: a file with the DNSSEC keys to trust. If empty, the keys of the DNS root \

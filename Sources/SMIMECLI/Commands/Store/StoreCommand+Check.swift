@@ -26,7 +26,7 @@ extension SMIMECommand.StoreCommand {
 
         @Flag(help: "Also remove unused and unreadable data, and correct the database.")
         var repair = false
-        @Flag(help: "Change nothing.")
+        @Flag(help: "Print what would be done, and change nothing.")
         var dryRun = false
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var report: ReportOptions

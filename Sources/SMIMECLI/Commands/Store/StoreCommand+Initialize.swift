@@ -15,7 +15,7 @@ extension SMIMECommand.StoreCommand {
                 The key that opens the private keys is not in the database: the same key file must be on each host. \
                 --store-key-file FILE (or SMIME_STORE_KEY_FILE), the systemd credential smime-store-key, or \
                 --store-key-command PROGRAM (or SMIME_STORE_KEY_COMMAND) name another place for the key file. The \
-                program prints the key file, or its content in base64.
+                program prints the content of the key file, as it is or in base64.
 
                 --gateway-role and --reader-role give roles of the database their rights, also in an existing store; \
                 `smime store migrate` renews these rights. A gateway's role can read, store learned certificates, and \

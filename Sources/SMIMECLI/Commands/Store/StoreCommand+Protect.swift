@@ -73,7 +73,8 @@ extension SMIMECommand.StoreCommand {
             abstract: "Seal all private keys with a new store key.",
             discussion: """
                 Use this if another person may have the key file. A passphrase of the store stays the same. The old \
-                key file is renamed. Keep it as long as you have older copies of the store: only it opens them.
+                key file is renamed. Keep it as long as you have older copies of the store: only it opens them, unless \
+                they also have a passphrase.
 
                   smime store rekey
                   smime store rekey --password-file FILE
@@ -98,7 +99,7 @@ extension SMIMECommand.StoreCommand {
                 "\(counted(result.keys, "private key")) sealed anew"
             }
             guard let old = result.oldKeyFile else { return }
-            Console.note("older copies of the store need the old key file, which is now \(old)")
+            Console.note("the old key file is now \(old); keep it for older copies of the store")
             Console.hint("make new copies of both: \(store.copying)")
         }
 

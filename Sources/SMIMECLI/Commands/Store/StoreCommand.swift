@@ -124,7 +124,7 @@ extension SMIMECommand.StoreCommand {
                 """
         )
 
-        @Flag(help: "Only print what would happen.")
+        @Flag(help: "Print what would be done, and change nothing.")
         var dryRun = false
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions

@@ -116,7 +116,7 @@ extension SMIMECommand.TrustCommand {
             completion: .file()
         )
         var files: [String]
-        @Option(help: ArgumentHelp("Trust only the certificate with this fingerprint.", valueName: "fpr"))
+        @Option(help: ArgumentHelp("Trust only the certificate with this complete fingerprint.", valueName: "fpr"))
         var fingerprint: Fingerprint?
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions

@@ -69,7 +69,7 @@ extension SMIMECommand {
             try KeyAgentProcess.start(key, named: name, in: folder, for: duration)
             let end = Date.now.addingTimeInterval(duration)
             if report.json { try Report.print(UnlockReport(unlocked: true, until: end)) }
-            Console.note("unlocked until \(end.formatted(.iso8601)), or until: smime lock")
+            Console.note("unlocked until \(end.formatted(.iso8601)); to end this earlier: smime lock")
         }
 
         private struct UnlockReport: Encodable {
