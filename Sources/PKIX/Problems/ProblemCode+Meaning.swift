@@ -5,7 +5,7 @@ extension ProblemCode {
         case .accountUnused: "an account was named, but the files contain no private key for it"
         case .addressMismatch: "the certificate of an identity does not name the account's address"
         case .algorithmUnsupported: "a signature, its digest or a compression uses an algorithm that is not supported"
-        case .attributeDoubled: "a signed attribute that may occur only once, with one value, occurs twice"
+        case .attributeDoubled: "a signed attribute that must have exactly one value occurs twice or has several values"
         case .attributeUnsigned: "an attribute that must be signed is unsigned, and is ignored"
         case .attributesMissing: "the signature has no signed attributes, so that it was possibly not made for mail"
         case .bareCR: "a carriage return has no line feed after it"
@@ -33,7 +33,7 @@ extension ProblemCode {
         case .chainNotChecked: "the chain cannot be checked, or it would take too long; the text says why"
         case .chainNotYetValid: "a certificate of an authority in the chain is not valid yet"
         case .chainPolicy:
-            "none of the certificate policies that you or its authorities require is valid for the chain"
+            "none of the certificate policies that you or the chain's authorities require is valid for the chain"
         case .chainPurpose: "the certificate, or an authority above it, is not meant for mail (extended key usage)"
         case .chainRevoked: "the certificate of an authority in the chain was revoked"
         case .chainSHA1: "a certificate in the chain is signed with SHA-1, which is no longer safe"
@@ -57,7 +57,7 @@ extension ProblemCode {
         case .contradictoryBoundary:
             "other programs may divide the message into other parts: a boundary is ambiguous or in a wrong place, or a signature's header is irregular"
         case .cosigner: "another person signed the message in addition to the sender"
-        case .crlExpired: "a revocation list expired long ago"
+        case .crlExpired: "a revocation list is out of date: its nextUpdate has passed"
         case .crlSignature: "a revocation list is not signed by the authority that it names, and is ignored"
         case .crlUnreadable:
             "a revocation list or the folder of lists in the settings cannot be read, and is skipped"
@@ -115,13 +115,13 @@ extension ProblemCode {
         case .pkcs12TrailingBytes: "bytes follow the PKCS#12 structure, and are ignored"
         case .pkcs12Unsupported: "a part of the PKCS#12 file is of an unsupported kind, and is ignored"
         case .profileAlgorithm:
-            "a key or signature is of a kind that the CA/Browser Forum's S/MIME rules do not allow"
+            "a key or signature is of a kind that the CA/Browser Forum's S/MIME Baseline Requirements do not allow"
         case .profileKeySize:
-            "an RSA key is of a size that the CA/Browser Forum's S/MIME rules do not allow"
+            "an RSA key is of a size that the CA/Browser Forum's S/MIME Baseline Requirements do not allow"
         case .profilePurpose:
-            "the purposes of the certificate are not those of the CA/Browser Forum's S/MIME rules"
+            "the purposes of the certificate are not those of the CA/Browser Forum's S/MIME Baseline Requirements"
         case .profileValidity:
-            "the certificate is valid for longer than the CA/Browser Forum's S/MIME rules allow"
+            "the certificate is valid for longer than the CA/Browser Forum's S/MIME Baseline Requirements allow"
         case .protectedFromMismatch: "the From field inside the signature does not name the signer"
         case .revocationUnknown:
             "no revocation list or OCSP response says whether a certificate of the chain was revoked; only a warning, unless that must be known"
