@@ -101,7 +101,8 @@ private struct CheckReport: Encodable {
     }
 
     let database: String
-    /// The expired data that was removed; with --dry-run the data that would be removed.
+    /// The fetched and learned data that was removed because it is no longer needed; with --dry-run the data that would be
+    /// removed.
     let ended: [Line]
     let findings: [Line]
     /// How many certificates were removed; nil if no repair was requested.
