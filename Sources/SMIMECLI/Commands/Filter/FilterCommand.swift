@@ -35,7 +35,8 @@ extension SMIMECommand.FilterCommand {
 
                 Every message is delivered with its verdict. Only these messages are rejected (status 65): an empty \
                 message, a header of more than 1 MiB, a message that went through this filter many times, and \
-                unencrypted mail from an account of the store to a recipient for whom a rule requires encryption.
+                unencrypted or unreadable mail from an account of the store to a recipient for whom a rule requires \
+                encryption.
 
                   smime filter incoming --sender bob@example.com --queue-id 4XyZ \\
                     -- alice@example.org < mail.eml

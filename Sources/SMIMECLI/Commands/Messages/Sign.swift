@@ -14,9 +14,9 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Sign mail.",
             discussion: """
-                Signs as the account in From. From must be exactly one mailbox, and the certificate should contain \
-                its address, or recipients reject the signature. --from or --identity selects another account or \
-                certificate that names the address; --from also writes a missing From.
+                Signs as the account in From. From must be exactly one mailbox. If the certificate does not name its \
+                address, recipients reject the signature. --from or --identity selects another account or certificate \
+                that names the address; --from also writes a missing From.
 
                 The header fields are signed, too (RFC 9788). Content that mail servers would change is encoded \
                 first.

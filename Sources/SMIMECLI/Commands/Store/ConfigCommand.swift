@@ -33,7 +33,8 @@ extension SMIMECommand {
                 accounts without a setting of their own.
                 legacy-display (on, off): whether hidden header fields are repeated in the text of the mail.
                 lookup.order: the sources of recipients' certificates in order; registry, which is this store, is first. A \
-                source whose own setting is empty is not used.
+                source whose own setting is empty or off is not used. A certificate from another source than registry is \
+                used only if it names the address.
                 lookup.directory: a folder with certificate files, each named after an address, such as \
                 bob@example.org.pem, or a domain, such as @example.org.pem. If empty, no folder is used.
                 lookup.directory.timeout: how long to wait for the folder in lookup.directory, such as 2s or 500ms.

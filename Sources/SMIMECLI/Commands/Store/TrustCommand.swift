@@ -97,8 +97,8 @@ extension SMIMECommand.TrustCommand {
                 Compare the fingerprint first. An intermediate CA certificate becomes an anchor, too.
 
                 FILE may also be a signed mail, such as one with the verdict "Not trusted". The command takes the highest \
-                CA certificate in the mail, and asks whether you compared the fingerprint, unless \
-                --fingerprint gives it.
+                CA certificate of the signer's chain, from the mail or the store, and asks whether you compared the \
+                fingerprint, unless --fingerprint gives it.
 
                 To trust a certificate that was imported with an identity, give its complete fingerprint. At a \
                 terminal the first 8 digits are enough: the command shows subject, issuer and the whole fingerprint, \

@@ -13,8 +13,9 @@ extension SMIMECommand {
             abstract: "Keep the store's key in memory for a time.",
             discussion: """
                 For a store with a passphrase (`smime store protect passphrase`). Commands that need a private key \
-                then do not ask for the passphrase. The key is forgotten when the time is over, with `smime lock`, at \
-                logout, and when the passphrase or the store's key changes.
+                then do not ask for the passphrase. The key is forgotten when the time is over, with `smime lock`, \
+                when the passphrase or the store's key changes, and at logout if the system then removes the user's \
+                runtime directory (systemd does).
 
                 Meanwhile every program of your user account can use the key, too, such as `smime sendmail` when your \
                 mail program or a cron job calls it. filter and serve never use the key. A command with a --password \
