@@ -10,7 +10,7 @@ enum ExitStatus: Int32, Error, Comparable {
     case usage = 64
     /// The input is malformed or of the wrong kind.
     case badData = 65
-    /// An input file cannot be opened.
+    /// An input file cannot be opened, or the store does not exist.
     case noInput = 66
     /// An unknown account, or a recipient without a usable certificate.
     case noUser = 67

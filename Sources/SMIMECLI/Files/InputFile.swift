@@ -26,7 +26,7 @@ enum InputFile {
 
     /// Opens a file with a detached signature.
     ///
-    /// - Throws: `Failure` with status 65 if a pipe or device has more.
+    /// - Throws: `Failure` with status 65 if a pipe or device has more than `maximumSignature` bytes.
     static func signature(_ path: String) throws -> any ByteSource {
         let source = try open(path) { _ in maximumSignature }
         let isFile = path != "-" && (try? FileSource(path: path)) != nil

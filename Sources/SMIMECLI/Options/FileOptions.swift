@@ -101,8 +101,8 @@ struct FileOptions: ParsableArguments, InputFiles {
 }
 
 extension InputFiles {
-    /// `source` with a progress bar, if it is the only input, it is large, and standard error is a terminal; otherwise
-    /// `source` itself.
+    /// `source` with a progress bar if it is large and the only input, standard error is a terminal, and nothing else is written
+    /// to the terminal; otherwise `source` itself.
     ///
     /// - Parameter passes: how many times the command reads the whole input.
     func measured(_ source: any ByteSource, passes: @autoclosure () -> Int) -> any ByteSource {

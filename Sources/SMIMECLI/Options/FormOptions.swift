@@ -6,7 +6,7 @@ import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// Options for verbs that also handle CMS objects outside of mail: the form of the input and of the output.
+/// Options for verbs that also read CMS objects outside of mail: the form of the input.
 struct FormOptions: ParsableArguments {
     /// The form of an input.
     enum InputForm: String, Choice {

@@ -7,7 +7,7 @@ import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// The options of verbs that sign or encrypt: the output format, header protection, and trust.
+/// The options of verbs that sign or encrypt: the output format, header protection, and the check for revocation.
 ///
 /// These options form one flat group: the parser needs more time for a nested group than for the options in it.
 struct ProtectionOptions: ParsableArguments {

@@ -20,7 +20,7 @@ struct StorePassphrase {
 
     /// A source that is asked when the store needs a private key.
     ///
-    /// - Throws: `Failure` if the file or descriptor in the options cannot be read.
+    /// - Throws: the errors of `PassphraseOrigin.given`
     func source() throws -> PassphraseSource {
         if let given = try origin?.given() { return LastingRefusal(of: Self.only(given)).source }
         let asks = asks

@@ -79,7 +79,7 @@ struct AccountReport: Encodable {
         }
     }
 
-    /// The report on an account, judged by the revocation data of `store`, with the account's rules in the settings.
+    /// The report on an account, judged by the revocation data of `store`, with the account's cipher from the settings.
     init(_ account: Account, at time: Date, in store: Store) async throws {
         self.init(account, at: time, verdicts: try await store.verdicts(on: [account], at: time))
         cipher = try await store.cipherPreferences().cipher(for: account.address)?.name

@@ -61,7 +61,7 @@ struct CertificateListOutput: Encodable {
     }
 }
 
-/// A private key, without any details.
+/// A private key, of which only the encryption is reported.
 struct PrivateKeyOutput: Encodable {
     let encrypted: Bool
 }

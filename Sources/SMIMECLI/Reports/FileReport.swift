@@ -5,7 +5,7 @@ import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// The JSON for one of several files of a command.
+/// The JSON for one input file of a command.
 enum FileReport<Output: Encodable>: Encodable {
     /// The complete report on the file.
     case read(Output)

@@ -4,9 +4,9 @@ import SMIME
 
 /// A verification report for a person: one sentence, the five axes on a line, and what to do next.
 ///
-/// Verdicts are worded only here. The sentence states nothing as a fact that the report does not prove: a name is used only
-/// if it comes from a trusted certificate and the content is unchanged. The texts may contain names from the mail; the caller
-/// must escape them for display, as `Console` does.
+/// `VerdictWords` chooses the sentence. The sentence states nothing as a fact that the report does not show: it says `signed by
+/// NAME` only if the content is unchanged and the certificate is trusted. The texts may contain names from the mail; the
+/// caller must escape them for display, as `Console` does.
 struct VerdictSentence {
     /// One sentence without a full stop, such as `Valid: signed by alice@example.org`.
     let text: String

@@ -5,7 +5,8 @@ import SMIMEStore
 
 /// What to do about a verdict that is not valid: a condition, and the command that helps.
 struct VerdictStep {
-    /// The condition for running the command, such as `compare the fingerprint with bob@example.org first`.
+    /// The condition for running the command, or its purpose, such as `compare the fingerprint with bob@example.org, but not
+    /// by mail, then`.
     let reason: String
     /// The command with all its arguments.
     let command: String

@@ -63,7 +63,7 @@ extension VerificationReport {
         }
     }
 
-    /// A description of a layer: its kind, its proven signers, and what the signature covers.
+    /// A description of a layer: its kind and algorithm, or its signers; and whether it is inside or outside the encryption.
     func text(of layer: Layer) -> String {
         guard layer.kind == .signed else { return "\(layer.kind.rawValue) with \(layer.algorithm)" }
         let claims = layer.signers.map(\.claim)

@@ -127,7 +127,7 @@ extension SMIMECommand {
             return judged
         }
 
-        /// Says which certificate of the first expired chain has expired.
+        /// A clause that says which certificate in the chain of the deciding signer has expired.
         private static func expiry(in report: VerificationReport) -> String {
             let signer = report.decidingSigner
             let name = signer?.name ?? "unknown"
@@ -160,8 +160,8 @@ extension SMIMECommand {
             }
         }
 
-        /// When the first signer claims to have signed, and where that is stated: in the signature, or else in the commit or
-        /// tag, which is signed, too. Nil if it is not stated.
+        /// The earliest time at which a signer claims to have signed, and where it is stated: in the signatures, or, if one of
+        /// them states no time, also in the commit or tag, which is signed, too. Nil if that states none either.
         private static func claimedTime(
             of report: VerificationReport,
             _ content: any ByteSource

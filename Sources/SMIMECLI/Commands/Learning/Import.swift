@@ -106,7 +106,7 @@ extension SMIMECommand {
             try [unreadable.worst].throwWorst()
         }
 
-        /// The contents of all files. If one of several files cannot be read, a note says that nothing was imported.
+        /// The contents of all files. If one of several files cannot be read, a hint says that nothing was imported.
         private func contents() throws -> ImportedFiles {
             do {
                 return try ImportedFiles(

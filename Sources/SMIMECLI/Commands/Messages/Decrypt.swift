@@ -167,7 +167,7 @@ extension SMIMECommand {
         /// The description of a layer; a signed layer has a line for each signer.
         private func texts(of layer: VerificationReport.Layer, _ report: VerificationReport) -> [String] {
             guard layer.kind == .signed, !layer.signers.isEmpty else { return [report.text(of: layer)] }
-            // The words "inside" and "outside" are used only if there are signatures on both sides of the encryption.
+            // If all signatures are inside the encryption, this is not said of each of them.
             let isClear = report.layers.allSatisfy { $0.signers.isEmpty || $0.isInsideEncryption }
             let side = isClear ? nil : report.side(of: layer)
             return layer.signers.map { signer in

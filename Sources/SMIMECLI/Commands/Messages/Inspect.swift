@@ -125,8 +125,8 @@ extension SMIMECommand {
             return certificates.contains { $0.notAfter < last }
         }
 
-        /// The contents of a PKCS#12 file, certificates with a key first; nil if the input is not PKCS#12 or no passphrase
-        /// was given.
+        /// The contents of a PKCS#12 file; nil if the input is not PKCS#12, or if neither a passphrase nor `--expires-within` is
+        /// given. For `--expires-within`, the user is asked for the passphrase.
         private func open(
             _ inspection: Inspection,
             _ source: any ByteSource,

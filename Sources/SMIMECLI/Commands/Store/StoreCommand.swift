@@ -24,7 +24,7 @@ extension SMIMECommand {
 }
 
 extension GlobalOptions {
-    /// The existing store, opened for changes.
+    /// The existing store, opened in `mode`.
     ///
     /// - Throws: `Failure` with status 66 if there is no store.
     func existingStore(_ mode: Store.Mode, password: PassphraseOrigin? = nil) async throws -> Store {
