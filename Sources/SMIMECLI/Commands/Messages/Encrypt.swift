@@ -50,7 +50,7 @@ extension SMIMECommand {
         var to: [EmailAddress] = []
         @Option(
             help: ArgumentHelp(
-                "Encrypt to the certificates in this file without checking them; may be repeated.",
+                "Also encrypt to the certificates in this file, without checking them; may be repeated.",
                 valueName: "file"
             ),
             completion: .file()
