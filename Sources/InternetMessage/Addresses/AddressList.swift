@@ -1,11 +1,12 @@
-/// A property of an address field because of which it is more than a plain list of mailboxes.
+/// A property that distinguishes an address field from a plain list of mailboxes.
 @nonexhaustive
 package enum AddressDefect: String, Hashable, Sendable, CaseIterable {
     /// The field contains no address.
     case empty
     /// The field contains a group. The group's members are among the mailboxes.
     case group
-    /// The field contains text that is not an address. The text was left out.
+    /// The field contains text that is not an address and is left out, or a comment, quoted string or domain literal that is
+    /// not closed.
     case malformed
     /// The field contains a source route, which is ignored.
     case route

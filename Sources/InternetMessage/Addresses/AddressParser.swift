@@ -30,7 +30,7 @@ struct AddressParser {
             }
         }
         try finishElement()
-        // Such text may hide addresses.
+        // An unclosed comment, quoted string or domain literal may hide addresses.
         if tokens.hasOpenEnd { defects.insert(.malformed) }
         if mailboxes.isEmpty { defects.insert(.empty) }
         return (mailboxes, defects)
@@ -40,7 +40,7 @@ struct AddressParser {
     private struct Element {
         /// The words before an address in angle brackets, or the tokens of an address without brackets.
         var words: [AddressTokens.Token] = []
-        /// The words as written in the field. They show whether there is an unquoted @, which a name must not contain.
+        /// The words as a display name: quoted strings without their quotes, and one space where the field has blanks.
         var phrase = ""
         var comment: String?
         /// The display name as mail programs may show it, with a comment in parentheses; nil if there is neither.

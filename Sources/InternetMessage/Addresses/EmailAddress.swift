@@ -29,8 +29,8 @@ public struct EmailAddress: Sendable {
     /// - Throws: `MIMEError.malformedAddress`
     package init(_ text: String) throws(MIMEError) { try self.init(text, longestLocalPart: Self.longestLocalPart) }
 
-    /// Reads `text`, an address of an envelope, whose local part may be longer than RFC 5321 §4.5.3.1.1 permits, as those of
-    /// SRS and VERP are. No account can have such an address, but rules and the certificate of a domain apply to it.
+    /// Reads `text`, an envelope address. Its local part may have up to 1,024 bytes: SRS and VERP write longer ones than RFC
+    /// 5321 §4.5.3.1.1 permits. No account can have such an address, but rules and the certificate of a domain apply to it.
     ///
     /// - Throws: `MIMEError.malformedAddress`
     package init(envelope text: String) throws(MIMEError) { try self.init(text, longestLocalPart: 1_024) }
@@ -61,7 +61,8 @@ public struct EmailAddress: Sendable {
         key = "\(local.key)@\(ascii)"
     }
 
-    /// Reads an ASCII address without quotes in one pass; nil for any other text.
+    /// Reads the most frequent form of an address in one pass: ASCII letters, digits and few other characters. Nil for any
+    /// other text, which may still be an address.
     private init?(plain text: String) {
         var text = text
         let form = text.withUTF8 { bytes -> (at: Int, isFolded: Bool)? in
@@ -154,8 +155,8 @@ private struct LocalPart {
 }
 
 extension String {
-    /// The text composed and in lower case. A character whose lower-case form would be ASCII is kept: the Kelvin sign does
-    /// not become k.
+    /// The text in lower case and in Normalization Form C. A non-ASCII character whose lower-case form has ASCII letters is
+    /// not converted to lower case: the Kelvin sign does not become k.
     var foldedForMail: String {
         // Most addresses are ASCII and need no Unicode tables.
         guard !utf8.allSatisfy({ $0 < 128 }) else { return lowercased() }
@@ -167,8 +168,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether the character is allowed in an atom: RFC 5322 atext, or a non-ASCII character (RFC 6531) that does not look
-    /// like an ASCII character.
+    /// Whether the character is allowed in an atom: RFC 5322 atext, or a non-ASCII character (RFC 6531) that is neither white
+    /// space nor canonically equivalent to ASCII text, as the Kelvin sign is.
     fileprivate var isAtomText: Bool {
         guard isASCII else {
             return !properties.isWhitespace
@@ -185,7 +186,8 @@ extension Unicode.Scalar {
 enum DomainName {
     /// `domain` in lower case with A-labels; nil if it is neither a domain name nor an address literal.
     ///
-    /// The only mapping before IDNA 2008 is to lower case: ß is kept, and a full-width character makes the name invalid.
+    /// Before IDNA 2008 the name is only converted to lower case and Normalization Form C: ß is kept, and a full-width
+    /// character makes the name invalid.
     static func ascii(_ domain: String) -> String? {
         guard !domain.isEmpty, domain.utf8.count <= 255 else { return nil }
         if domain.hasPrefix("["), domain.hasSuffix("]") { return literal(domain) }
@@ -206,8 +208,8 @@ enum DomainName {
             }
     }
 
-    /// Reads an address literal: an IPv4 address, or a tag with a colon (RFC 5321 §4.1.3). Nothing else is checked. Some mail
-    /// servers take a domain in brackets for the domain itself.
+    /// Reads an address literal: an IPv4 address, or a tag with a colon (RFC 5321 §4.1.3). A domain name in brackets is
+    /// rejected, because some mail servers read it as the domain itself. Nothing else is checked.
     private static func literal(_ domain: String) -> String? {
         let content = domain.utf8.dropFirst().dropLast()
         let isText = content.allSatisfy { 33...126 ~= $0 && !"[]\\".utf8.contains($0) }

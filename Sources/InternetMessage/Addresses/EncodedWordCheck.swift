@@ -22,8 +22,8 @@ struct EncodedWordCheck {
     private var rest: ArraySlice<Unicode.Scalar>
     private var place = Place.bare
 
-    /// Whether each `=?` in `scalars` begins an encoded word that ends in the same quoted string or comment, or outside of
-    /// them.
+    /// Whether each `=?` in `scalars` begins a complete encoded word. A word inside a quoted string or comment must end
+    /// inside of it, and a word outside must end before the next one begins.
     static func accepts(_ scalars: [Unicode.Scalar]) -> Bool {
         var check = Self(rest: scalars[...])
         while let scalar = check.rest.popFirst() {

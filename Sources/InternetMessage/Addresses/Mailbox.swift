@@ -8,7 +8,7 @@ import Foundation
 
 /// One mailbox in an address list.
 package struct Mailbox: Hashable, Sendable {
-    /// The name before the address, or the comment after it, decoded for display; nil if there is neither.
+    /// The name before the address and the comments beside it, decoded for display; nil if there are none.
     package let displayName: String?
     /// The address.
     package let address: EmailAddress
@@ -32,7 +32,7 @@ package struct Mailbox: Hashable, Sendable {
                     $0.properties.isWhitespace || !$0.isUnfitForDisplay
                 }
             )
-            // Programs that decode the name before they read it skip comments.
+            // Programs that decode the name before they parse it skip comments.
             return poses(seen) || seen.contains("(") && poses(seen.withoutComments)
         }
     }
@@ -56,7 +56,7 @@ package struct Mailbox: Hashable, Sendable {
             guard !continues(name, around: place) else { return true }
             // `Work@Home` is no address of another domain.
             guard !isPlainWord(name, around: place) else { return false }
-            // An apostrophe is part of the address, or a quotation mark beside it.
+            // An apostrophe may be part of the address, or a quotation mark beside it.
             let whole = sides { Self.isBoundary($0) && $0 != "'" }
             return !isOwn(left, at: right) && !isOwn(whole.left, at: whole.right)
         }
@@ -77,7 +77,8 @@ package struct Mailbox: Hashable, Sendable {
         return after == "." || before == "."
     }
 
-    /// Whether the word around the @ at `place` has only letters and digits of ASCII, and characters that are in no domain.
+    /// Whether the word around the @ at `place` has only ASCII letters, digits and `-_/&+`: without a dot it names no public
+    /// domain.
     private func isPlainWord(_ name: [Unicode.Scalar], around place: Int) -> Bool {
         func isPlain(_ scalar: Unicode.Scalar) -> Bool {
             scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)

@@ -25,7 +25,7 @@ struct SoleMailbox {
         var bare = Self(scalars)
         var angle = bare
         guard let found = bare.bareMailbox() ?? angle.angleMailbox() else { return nil }
-        // Programs interpret text that is not UTF-8 differently.
+        // Programs interpret bytes that are not UTF-8 differently. That matters in an address, but not in a name.
         let isText = String(validating: bytes, as: UTF8.self) != nil || found.address.text.utf8.allSatisfy { $0 < 128 }
         return isText ? found : nil
     }
@@ -86,7 +86,7 @@ struct SoleMailbox {
         while let next = rest.first, next != "<" {
             if next == "\"" {
                 guard let quoted = quotedString() else { return false }
-                // Python reads a word before or after such a string as an address of its own.
+                // Python reads a word before or after a folded string as an address of its own.
                 guard !quoted.isFolded || isFirst && shown.isEmpty && rest.first(where: { !Self.isBlank($0) }) == "<"
                 else {
                     return false
@@ -94,8 +94,8 @@ struct SoleMailbox {
                 shown += quoted.content
             } else if next == ".", !isFirst {
                 rest.removeFirst()
-                // Python's parser fails if there is nothing between the phrase and the bracket. Ruby's mail library ends the
-                // address at a dot before a comment.
+                // Python's parser fails if the bracket follows the dot directly. Ruby's mail library ends the address at a
+                // dot before a comment.
                 guard rest.first != "<", rest.first(where: { !Self.isBlank($0) }) != "(" else { return false }
                 shown += "."
             } else {
@@ -262,7 +262,8 @@ struct SoleMailbox {
         }
     }
 
-    /// Whether the scalar is a blank, or text that is no part of any notation for addresses.
+    /// Whether the scalar is a blank, a parenthesis, a dot, or atext other than `!`, `%` and `=`, which some programs
+    /// interpret in addresses.
     private static func isPlainOrBlank(_ scalar: Unicode.Scalar) -> Bool {
         isBlank(scalar) || scalar == "(" || scalar == ")"
             || isPlain(scalar) && !"!%=".unicodeScalars.contains(scalar)

@@ -11,13 +11,13 @@ import Foundation
 package enum MIMEError: Error, Equatable, Sendable {
     /// The input exceeds a limit that protects against denial of service.
     case limitExceeded(MIMELimit)
-    /// The text is not a valid address. `reason` is printed after a colon.
+    /// The text is not a valid address. `description` prints `reason` after a colon.
     case malformedAddress(String, reason: String)
     /// The bytes could not be read.
     case unreadable(StreamError)
 }
 
-/// A limit for one message.
+/// A limit that protects against denial of service.
 @nonexhaustive
 package enum MIMELimit: Int, Equatable, Sendable {
     /// The maximum number of mailboxes in one address list.
@@ -28,7 +28,7 @@ package enum MIMELimit: Int, Equatable, Sendable {
     case totalHeaderBytes = 8_388_608
     /// The maximum number of nested multiparts.
     case depth = 50
-    /// The maximum number of parts in one message.
+    /// The maximum number of entities in one message: its parts, nested parts and the message itself.
     case parts = 10_000
 }
 

@@ -28,7 +28,7 @@ package struct FieldParameters: Hashable, Sendable {
 
     /// Whether the list has an empty element, a name or a value with characters that need quotes, or text that belongs to no
     /// parameter. After such an error some programs ignore the rest of the list, or look for the next semicolon even inside
-    /// quotes. The slash is permitted in a value behind the boundary, as in `protocol=application/pkcs7-signature`.
+    /// quotes. A slash is permitted in a value after the boundary parameter, as in `protocol=application/pkcs7-signature`.
     package private(set) var hasErrors = false
     /// Whether a quoted value has blanks. If there are also blanks outside, or a slash without quotes, Ruby's mail library reads
     /// the list word by word.
@@ -177,7 +177,7 @@ package struct FieldParameters: Hashable, Sendable {
         guard tokens.next == UInt8(ascii: "\"") else {
             let value = tokens.takeToken(until: ";")
             // RFC 2045 requires quotes around more characters. Most programs read the characters allowed here as part of the
-            // value; `ContentType.isBoundaryAmbiguous` is for the others.
+            // value; `ContentType.isBoundaryAmbiguous` is about the other programs.
             let isToken = value.allSatisfy { 33...126 ~= $0 && !"()<>\"\\,".utf8.contains($0) }
             // A comment may follow, or the rest of an unquoted file name with blanks.
             let isBeforeBlank = tokens.next?.isBlank == true

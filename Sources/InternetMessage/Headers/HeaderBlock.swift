@@ -2,8 +2,9 @@ package import ByteStreams
 
 /// The header of a message or part: its fields in order, with their original bytes.
 ///
-/// A header ends with an empty line, at the end of the input, or before the first line that cannot be a field. Programs that
-/// skip such lines instead find fields in text that is part of the body here.
+/// A header ends with an empty line, at the end of the input, before a delimiter of the surrounding multipart, or before the
+/// first line that cannot be a field. Programs that skip a line that cannot be a field find fields in text that is part of
+/// the body here.
 ///
 /// RFC 5322 §2.2, RFC 2045 §3
 public struct HeaderBlock: Sendable {
@@ -46,7 +47,7 @@ public struct HeaderBlock: Sendable {
     /// Reads the header of `source` that starts at `start` and ends before `end`.
     ///
     /// - Parameters:
-    ///   - isMessage: whether a byte order mark and the From line of a mailbox are allowed at the start.
+    ///   - isMessage: whether a byte order mark and the From line of an mbox file are allowed at the start.
     ///   - isDelimiter: whether a line, without its line end, is a boundary of the surrounding multipart.
     /// - Throws: `MIMEError.limitExceeded(.headerBytes)`, `MIMEError.unreadable`
     init(
@@ -113,7 +114,7 @@ public struct HeaderBlock: Sendable {
         leadingBytes.isEmpty && fields.allSatisfy(\.isStructural)
     }
 
-    /// The bytes before the first field, such as a byte order mark or the From line of a mailbox.
+    /// The bytes before the first field, such as a byte order mark or the From line of an mbox file.
     package var leadingBytes: ArraySlice<UInt8> { bytes[..<(extents.first.map { Int($0.start) } ?? bytes.count)] }
 
     /// The fields of a header, created on access.

@@ -66,8 +66,7 @@ public struct HeaderField: Sendable {
         return unfolded
     }
 
-    /// Whether the field continues after a line that contains only blanks, at which some programs end the header (RFC 5322
-    /// §4.2).
+    /// Whether the field contains a continuation line of only blanks, at which some programs end the header (RFC 5322 §4.2).
     package var holdsBlankLine: Bool {
         rawBytes.split(separator: .lineFeed, omittingEmptySubsequences: true).dropFirst().contains { line in
             line.allSatisfy { $0.isBlank || $0 == .carriageReturn }
@@ -89,7 +88,7 @@ public struct HeaderField: Sendable {
 extension HeaderField {
     /// The field's bytes with the parameter `name="value"` after all others.
     ///
-    /// `removingParameters` restores the original bytes.
+    /// `removingParameters` restores the original bytes, apart from a line end that the field did not have.
     package func appendingParameter(_ name: String, value: String, _ lineEnd: LineEnd) -> [UInt8] {
         var bytes = closedBytes(lineEnd)
         let end = bytes.hasSuffix([.carriageReturn, .lineFeed]) ? 2 : 1

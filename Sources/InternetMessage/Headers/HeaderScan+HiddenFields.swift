@@ -6,8 +6,8 @@ extension HeaderScan {
     /// a header is checked.
     private static let lookAhead = 65_536
 
-    /// Whether other programs, which skip a line that is not a field, find more fields from `start` on; nil if `bytes` end
-    /// too early to know.
+    /// Whether other programs, which skip a line that is not a field, may find decisive fields from `start` on; nil if
+    /// `bytes` end too early to know.
     ///
     /// A name may be folded before its colon (RFC 5322 §4.5). A NUL joins two lines in some programs.
     func hidesFields(from start: Int, isWhole: Bool) -> Bool? {
@@ -30,10 +30,10 @@ extension HeaderScan {
         return isWhole ? false : nil
     }
 
-    /// Whether other programs find more fields after the empty line `line`; nil if `bytes` end too early to know.
+    /// Whether other programs may find decisive fields after the empty line `line`; nil if `bytes` end too early to know.
     ///
-    /// Some programs end lines only at CRLF in a mail with CRLF. Others end the header at two line feeds, or at two CRLF, so
-    /// that they read on at CRLF below a line that ends with a line feed.
+    /// Some programs end lines only at CRLF in a mail with CRLF. Others end the header only at two consecutive LFs or two
+    /// consecutive CRLFs: for them, an empty line in CRLF after a line in LF does not end the header.
     func hidesFields(behindEmptyLine line: Range<Int>, isWhole: Bool) -> Bool? {
         let isCRLF = line.count == 2
         let isDivided = isCRLF && line.lowerBound > 1 && bytes[line.lowerBound - 2] != .carriageReturn

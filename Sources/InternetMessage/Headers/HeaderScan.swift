@@ -15,7 +15,7 @@ struct HeaderScan {
     let isWholeMessage: Bool
 
     /// - Parameters:
-    ///   - isMessage: whether a byte order mark and the From line of a mailbox are allowed at the start.
+    ///   - isMessage: whether a byte order mark and the From line of an mbox file are allowed at the start.
     ///   - start: the position of `bytes` in their source.
     init(_ bytes: [UInt8], isMessage: Bool, at start: Int = 0) {
         self.bytes = bytes
@@ -43,7 +43,7 @@ struct HeaderScan {
             if content.starts(with: "--".utf8), isDelimiter(content) { return finish(fieldsEnd: start, end: start) }
             if isMessage, start == top, isMailboxLine(content) {
                 defects.insert(.mboxLine)
-                // `>From ` does not begin a line of a mailbox. It is text, at which some programs end the header.
+                // `>From ` does not begin a message in an mbox file. It is text, at which some programs end the header.
                 if isWholeMessage, content.first == UInt8(ascii: ">") { defects.insert(.hiddenFields) }
             } else if content.first?.isBlank == true, !extents.isEmpty {
                 extents[extents.count - 1].end = Int32(next)
@@ -68,8 +68,8 @@ struct HeaderScan {
         return true
     }
 
-    /// Records whether some programs do not find From, so that they may take another author: from the mailbox line, which
-    /// mail servers also add later, or from another field.
+    /// Records whether some programs do not find From, so that they may take another author: from the From line of an mbox
+    /// file, which mail servers also add later, or from another field.
     private mutating func noteHiddenAuthor() {
         guard isWholeMessage, !defects.isDisjoint(with: [.byteOrderMark, .blankBeforeColon]) else { return }
         func name(_ extent: HeaderField.Extent) -> ArraySlice<UInt8> { bytes[Int(extent.start)..<Int(extent.nameEnd)] }
@@ -82,7 +82,7 @@ struct HeaderScan {
         let hasOther = extents.enumerated().contains { index, extent in
             index != author && others.contains { Self.letters(of: name(extent)).hasSuffix($0) }
         }
-        // The first field belongs to the mark for some programs.
+        // Some programs read the byte order mark as a part of the first field.
         if defects.contains(.byteOrderMark), author == 0, hasOther || defects.contains(.mboxLine) {
             defects.insert(.hiddenFields)
         }
@@ -112,7 +112,8 @@ struct HeaderScan {
         ["content-transfer-encoding", "content-type", "mime-version"].contains { name.equalsIgnoringCase($0) }
     }
 
-    /// Whether the field with this name says who wrote the message. A NUL in its own body is found where it is parsed.
+    /// Whether the field with this name says who wrote the message. A NUL in the body of this field is found when the body is
+    /// parsed.
     private static func isAuthor(_ name: [UInt8]) -> Bool {
         ["from", "reply-to", "sender"].contains { name.equalsIgnoringCase($0) }
     }
@@ -130,7 +131,7 @@ struct HeaderScan {
             let endsLine = position < end && bytes[position] == .lineFeed
             if isRun || !endsLine {
                 defects.insert(.bareCR)
-                // The text after it is empty or not a field. Some programs end the header in either case.
+                // The text after the carriage return is empty or not a field. Some programs end the header in either case.
                 if isWholeMessage, found < last { defects.insert(.hiddenFields) }
             }
             guard !endsLine, position < end else { continue }

@@ -14,7 +14,7 @@ package import Foundation
 
 /// The time in a Date field.
 ///
-/// Obsolete forms are accepted: named zones, years of two or three digits, comments, missing seconds.
+/// Obsolete forms are accepted: named or missing zones, years of two or three digits, comments, missing seconds.
 ///
 /// RFC 5322 §3.3, §4.3
 package struct MessageDate: Sendable, Hashable {
@@ -46,7 +46,7 @@ package struct MessageDate: Sendable, Hashable {
         date = Date(timeIntervalSince1970: TimeInterval(Int(midnight) + seconds - zone))
     }
 
-    /// The same time as a field body with the zone -0000, which does not reveal a location.
+    /// The same time as a field body in UTC (`+0000`), which does not reveal a location.
     package var universal: String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt

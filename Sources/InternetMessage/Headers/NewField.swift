@@ -6,7 +6,8 @@ import ByteStreams
 package struct NewField: Sendable, Hashable {
     /// The field's name.
     package let name: String
-    /// The value before the parameters; line breaks and control characters are replaced by blanks.
+    /// The value before the parameters. When the field is written, each run of blanks, line breaks and control characters
+    /// becomes one blank.
     package let value: String
     /// The parameters, in the order of writing.
     package let parameters: [Parameter]

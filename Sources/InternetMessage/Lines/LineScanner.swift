@@ -53,8 +53,8 @@ struct LineScanner {
     /// The first line at or after `start` that begins with two hyphens and for which `match` returns a value; nil if there is
     /// none.
     ///
-    /// - Parameter inside: hyphens after blanks or one byte at the start of a line, and hyphens after its 250th byte, are also
-    ///   passed to `match`, if one of these bytes follows them.
+    /// - Parameter inside: the bytes that make hyphens inside a line matter. Hyphens that one of these bytes follows are also
+    ///   passed to `match` if only blanks or one byte, or at least 250 bytes, precede them in their line.
     mutating func next<Match>(
         from start: Place,
         before inside: [UInt8],

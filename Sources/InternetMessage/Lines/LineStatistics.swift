@@ -84,8 +84,8 @@ package struct LineStatistics: Sendable, Equatable {
     /// Ends the last line if it has no line feed.
     mutating func finish() { endLine(hasFeed: false) }
 
-    /// The fast path for nearly all lines: the line is complete in the bytes that are scanned, has at least two bytes before its
-    /// CRLF, and does not begin with F, the first letter of the `From ` of a mailbox.
+    /// The fast path for nearly all lines: the line is complete in the bytes that are scanned, has at least two bytes before
+    /// its CRLF, and does not begin with F, the first letter of the `From ` of an mbox file.
     ///
     /// - Returns: false for any other line, which is not counted.
     private mutating func endOrdinaryLine(_ line: Span<UInt8>) -> Bool {

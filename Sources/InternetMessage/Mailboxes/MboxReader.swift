@@ -1,9 +1,9 @@
 package import ByteStreams
 
-/// Finds the messages of a mailbox file of any size, one after the other.
+/// Finds the messages of an mbox file of any size, one after the other.
 ///
-/// A message begins with a line that consists of "From ", a sender and a date, at the start of the file or after an empty
-/// line.
+/// A message begins at the start of the file, or after an empty line with a line that begins with "From " and contains a time
+/// and a year.
 ///
 /// RFC 4155
 package struct MboxReader {
@@ -19,7 +19,7 @@ package struct MboxReader {
 
     package init(_ source: any ByteSource) { self.source = source }
 
-    /// Whether `source` begins like a mailbox.
+    /// Whether `source` begins like an mbox file.
     ///
     /// - Throws: `MIMEError.unreadable`
     package static func isMbox(_ source: any ByteSource) throws(MIMEError) -> Bool {
@@ -85,7 +85,7 @@ package struct MboxReader {
     }
 }
 
-/// Removes the quoting of lines that begin with "From " in mailboxes.
+/// Removes the quoting of lines that begin with "From " in mbox files.
 ///
 /// Programs that write mbox files put ">" in front of such lines, so that no message seems to begin there. In the format
 /// "mboxrd", lines that already begin with ">" and "From " get another ">". RFC 4155

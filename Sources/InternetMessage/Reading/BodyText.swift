@@ -56,7 +56,7 @@ extension String {
     /// long.
     ///
     /// - Parameters:
-    ///   - columns: the maximum width of a line; it must be greater than that of the prefixes.
+    ///   - columns: the maximum width of a line. It must be greater than the width of the prefixes.
     ///   - prefix: the text before the first line.
     ///   - rest: the text before each further line.
     package func wrapped(to columns: Int, behind prefix: String = "", then rest: String) -> [String] {
@@ -130,8 +130,8 @@ extension String {
     /// The lines of this text without characters that control a terminal or change the order of the displayed text.
     ///
     /// Control sequences, other control characters, bidirectional controls and invisible characters are removed. Every kind
-    /// of line end becomes a line feed; tabs are kept. Joiners and variation selectors are kept after letters and emoji that
-    /// need them.
+    /// of line end becomes a line feed; tabs are kept. Joiners (U+200C, U+200D) and variation selectors (U+FE0E, U+FE0F) are
+    /// kept after a non-ASCII character, because letters and emoji may need them.
     ///
     /// ECMA-48 §5.4, UAX #9
     package var withoutTerminalControls: String {

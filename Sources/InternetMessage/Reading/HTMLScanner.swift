@@ -11,7 +11,7 @@ struct HTMLScanner {
         case text(String)
     }
 
-    /// The elements whose content is not markup and is never shown.
+    /// The elements that are left out with their content.
     private static let hidden: Set<String> = [
         "iframe", "noembed", "noframes", "script", "style", "template", "title", "xmp",
     ]
@@ -150,8 +150,8 @@ extension UInt8 {
     fileprivate var isLetter: Bool { 0x41...0x5A ~= self || 0x61...0x7A ~= self }
 }
 
-/// Character references of HTML, such as `&amp;` and `&#8364;`: all numeric references, and the named ones that occur in
-/// mail.
+/// Character references of HTML, such as `&amp;` and `&#8364;`: all numeric references, and the named ones that are frequent
+/// in mail.
 ///
 /// HTML Living Standard §13.5
 enum HTMLEntities {

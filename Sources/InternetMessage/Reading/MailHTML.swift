@@ -19,7 +19,8 @@ package struct MailHTML: Sendable {
     ]
     /// The maximum nesting of elements; browsers allow 512.
     private static let maximumDepth = 200
-    /// The maximum length of a displayed link target, of its host, and of its path.
+    /// The maximum number of characters to display of a link: of its host, of the text after the host, and of a link without
+    /// a host.
     private static let maximumTarget = 300
 
     enum Piece {
@@ -69,8 +70,9 @@ package struct MailHTML: Sendable {
         return shortened(line)
     }
 
-    /// `link` with at most `maximumTarget` characters, without a user name in front of the host, which could be taken for the
-    /// host. The end of the host is always shown. Browsers accept any number of slashes and backslashes after the scheme.
+    /// `link` with its host, and the text after it, each cut to `maximumTarget` characters. The user name in front of the
+    /// host is omitted, because readers could take it for the host. The end of the host is always shown. Browsers accept any
+    /// number of slashes and backslashes after the scheme.
     ///
     /// RFC 3986 §3.2, §7.6
     private static func shortened(_ link: String) -> String {
@@ -140,7 +142,8 @@ extension String {
 }
 
 extension MailHTML {
-    /// The content as plain text. Paragraphs and rows are on lines of their own; blanks are merged as in a browser.
+    /// The content as plain text. Paragraphs and rows are on lines of their own. Consecutive blanks, including no-break
+    /// spaces, become one blank, except in `pre`.
     package var text: String {
         var writer = PlainTextWriter()
         forEach { piece in

@@ -3,11 +3,13 @@ package import ByteStreams
 /// An entity in a form that no mail transport changes: canonical line ends, 7-bit, short lines, and nothing else that mail
 /// servers change.
 ///
-/// Parts that are not in this form are encoded: text becomes quoted-printable, or base64 if that is shorter; everything else
-/// becomes base64. The decoded content stays the same. Header fields of parts are written in 7-bit, and long lines in them are
-/// folded. A message whose header mail transport might change must not be encoded as message/rfc822 (RFC 2046 §5.2.1), so it
-/// becomes message/global in base64, which is meant for messages with a non-ASCII header (RFC 6532 §3.7). All other bytes are
-/// unchanged. The form can be written repeatedly and is always the same.
+/// Parts that are not in this form are encoded: text in 7bit or 8bit, and any part in quoted-printable, becomes
+/// quoted-printable, or base64 if that is shorter. Everything else becomes base64. The decoded content stays the same. Header
+/// fields of parts are written in 7-bit, and long lines in them are folded. A message whose header mail transport might
+/// change must not be encoded as message/rfc822 (RFC 2046 §5.2.1), so it becomes message/global in base64, which is meant for
+/// messages with a non-ASCII header (RFC 6532 §3.7). A preamble, an epilogue or text between parts is omitted if mail
+/// transport might change it. All other bytes except line ends are unchanged. The form can be written repeatedly and is
+/// always the same.
 ///
 /// RFC 2045 §2.7, §6, RFC 2049 §4
 package struct SevenBitEncoding: Sendable {
@@ -94,7 +96,8 @@ enum SevenBitPiece: Sendable {
 }
 
 extension ByteSource {
-    /// The decoded content of `range`, with canonical line ends unless it is binary.
+    /// The content of `range` after decoding. Unless the encoding is `binary`, the text before decoding gets canonical line
+    /// ends.
     func content(_ range: Range<Int>, _ encoding: TransferEncoding) -> ByteStream {
         let raw = stream(in: range)
         return encoding == .binary ? raw : encoding.decoded(raw.lines(endingIn: .crlf))

@@ -6,7 +6,7 @@ extension HeaderBlock {
     /// Whether a line is longer than mail servers accept (RFC 5322 §2.1.1).
     var hasLongLine: Bool { bytes.count > 998 && bytes.hasLongLine }
     /// Whether mail transport might change the header inside of a body: it is not ASCII, has a long line, or begins like a
-    /// message in a mailbox.
+    /// message in an mbox file.
     var needsEncoding: Bool { has8Bit || hasLongLine || defects.contains(.mboxLine) }
     /// Whether a carriage return is inside a line: many programs end the line there, and perhaps the header.
     package var hasReturnInLine: Bool {
@@ -19,8 +19,8 @@ extension HeaderBlock {
         }
         return false
     }
-    /// The defect because of which other programs may find other fields in this header, or end it elsewhere, even if an empty
-    /// line follows the last field; nil if there is none.
+    /// The defect because of which other programs may find other fields in this header, or end it elsewhere; nil if there is
+    /// none. A defect that disappears if an empty line follows the last field does not count.
     package var ambiguity: MIMEDefect? {
         guard !hasReturnInLine else { return .bareCR }
         guard defects.contains(.hiddenFields) else { return nil }

@@ -3,7 +3,7 @@ extension SevenBitPlan {
     ///
     /// - Parameters:
     ///   - newType: another media type, with the same parameters; nil keeps the previous one.
-    ///   - addsVersion: whether to add MIME-Version, without which the header of a message is not a MIME header.
+    ///   - addsVersion: whether to add a missing MIME-Version, without which the header of a message is not a MIME header.
     mutating func addHeader(
         of entity: Entity,
         replacement: SevenBitEncoding.Header?,

@@ -8,7 +8,7 @@ struct SevenBitPlan {
     /// Receives the output during planning; nil once this sink has received bytes that differ from the output.
     var copy: (any ByteSink)?
     private(set) var pieces: [SevenBitPiece] = []
-    /// Whether all labels of entities that contain others stay; nil until it is known.
+    /// Whether all composite entities keep their Content-Transfer-Encoding; nil until it is known.
     private var keepsLabels: Bool?
     var needsEncoding = false
     var unsafeParts: [Range<Int>] = []
@@ -45,8 +45,8 @@ struct SevenBitPlan {
         if let copy { try piece.write(from: source, to: copy) }
     }
 
-    /// Adds multipart/signed with unchanged content, because any change makes its signature invalid. The mail that it comes from
-    /// was sent in this form, too.
+    /// Adds multipart/signed with unchanged content, because any change makes its signature invalid. Its signer already sent
+    /// it in this form.
     ///
     /// RFC 1847 §2.1
     private mutating func addSigned(_ entity: Entity, replacement: SevenBitEncoding.Header?) throws {
@@ -163,7 +163,7 @@ struct SevenBitPlan {
 
     /// The transfer encoding for a leaf part that mail transport might change; nil if none is permitted.
     private func targetEncoding(of entity: Entity) throws -> TransferEncoding? {
-        // Multipart entities and message fragments must not be encoded (RFC 2046 §5.1, §5.2).
+        // Multipart, message/partial and message/external-body must not be encoded (RFC 2046 §5.1, §5.2.2, §5.2.3).
         let name = entity.contentType.name
         guard !entity.contentType.isMultipart, name != "message/partial", name != "message/external-body" else {
             return nil
@@ -205,7 +205,7 @@ extension Entity {
 }
 
 extension ByteSource {
-    /// The kind of the first line end in `range`; nil if there is none near the start.
+    /// The first line end in `range`; nil if there is none in the first 1,024 bytes.
     fileprivate func firstLineEnd(in range: Range<Int>) throws -> LineEnd? {
         let start = try bytes(in: range.prefix(1024))
         guard let feed = start.firstIndex(of: .lineFeed) else { return nil }

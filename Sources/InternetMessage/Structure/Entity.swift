@@ -57,8 +57,8 @@ package struct Entity: Sendable {
         header.first("Content-Disposition").flatMap { ContentDisposition(field: $0) }
     }
 
-    /// The message after its header was replaced by `header`, which is `distance` bytes longer and says the same about the
-    /// content.
+    /// The message after its header was replaced by `header`, which is `distance` bytes longer and has the same fields about
+    /// the content.
     func replacing(header: HeaderBlock, longerBy distance: Int) -> Entity {
         var entity = self
         entity.header = header
@@ -112,15 +112,15 @@ extension Entity {
         return text.base64Decoded(noteMissingPadding: noteMissingPadding)
     }
 
-    /// The most messages inside each other that are searched for binary bodies; each one is read as a whole.
+    /// The maximum nesting of embedded messages that are searched for binary bodies. Each message is read as a whole.
     package static let embeddedMessages = 8
 
     /// The ranges of all binary bodies in this entity, whose line ends must not be changed, in ascending order.
     ///
     /// A message that cannot be read, or exceeds a limit, has no binary bodies.
     ///
-    /// - Parameter messages: how many embedded messages inside each other are searched; with 0, none is. The body of an
-    ///   embedded message that is labelled binary itself is one range.
+    /// - Parameter messages: the maximum nesting of embedded messages to search; 0 searches none. The body of a message part
+    ///   whose own transfer encoding is binary is one range.
     package func binaryRanges(in source: any ByteSource, messages: Int = Self.embeddedMessages) -> [Range<Int>] {
         guard children.isEmpty else { return children.flatMap { $0.binaryRanges(in: source, messages: messages) } }
         guard transferEncoding != .binary else { return bodyRange.isEmpty ? [] : [bodyRange] }
@@ -132,7 +132,7 @@ extension Entity {
     ///
     /// RFC 2049 §4
     ///
-    /// - Parameter binary: the binary bodies; nil for all.
+    /// - Parameter binary: the binary bodies in the entity; nil finds them.
     package func canonicalStream(
         of source: any ByteSource,
         range: Range<Int>? = nil,
@@ -150,7 +150,7 @@ extension Entity {
 
     /// The entity, or a range of it, with lines that end in `lineEnd`. Binary bodies are not changed.
     ///
-    /// - Parameter binary: the binary bodies; nil for all.
+    /// - Parameter binary: the binary bodies in the entity; nil finds them.
     package func stream(
         of source: any ByteSource,
         range: Range<Int>? = nil,

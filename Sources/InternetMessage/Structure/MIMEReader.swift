@@ -69,8 +69,8 @@ extension Entity {
 /// `HeaderBlock` could check this as well, but in a time that depends on the bytes. This type needs one table look-up for
 /// each byte, so it may be used for plaintext that was not verified yet.
 package enum EntityStart {
-    /// The number of bytes in which the name of the first header field must end, including a byte order mark and the From line
-    /// of a mailbox before it.
+    /// The number of bytes in which the name of the first header field must end, including a byte order mark and the From
+    /// line of an mbox file before it.
     package static let reach = 4096
 
     /// Whether `head`, the first bytes of the content, may begin an entity. Empty content may, too.
@@ -90,13 +90,13 @@ package enum EntityStart {
         case mark1, mark2
         /// At the start of the first line, after a byte order mark.
         case top
-        /// After `F`, `Fr`, `Fro` or `From`, which may begin the From line of a mailbox or the name of a field.
+        /// After `F`, `Fr`, `Fro` or `From`, which may begin the From line of an mbox file or the name of a field.
         case f, fr, fro, from
         /// In blanks after `From`. The colon of a field may still follow.
         case fromBlank
         /// The same states after a greater-than sign.
         case quote, quoteF, quoteFr, quoteFro, quoteFrom
-        /// In the From line of a mailbox, whose content does not matter.
+        /// In the From line of an mbox file, whose content does not matter.
         case mailbox
         /// At the start of the line after the From line.
         case line

@@ -87,7 +87,8 @@ struct StructureScan {
 
     /// Records a line that some programs take as a delimiter.
     ///
-    /// Inside a part, a line may legitimately begin like the outer delimiter: the delimiters of nested parts may do so.
+    /// Inside a part, a line with other text after the boundary is not recorded: the delimiter of a nested multipart may
+    /// begin like the outer one.
     private mutating func noteLikeness(of level: Int, _ isMere: Bool) {
         if isMere || open.count == level + 1 { noteContradiction(of: level) }
     }
@@ -160,8 +161,9 @@ struct OpenBoundaries {
         case delimiter(level: Int, isClosing: Bool, other: Int?)
         /// A line that begins like the delimiter of `level`. If `isMere` is true, only blanks and control characters follow.
         case likeness(level: Int, isMere: Bool)
-        /// Bytes in the signed multipart at `level` that some programs take for its delimiter. Some only compare the beginning
-        /// of a line, at which no boundary may stand (RFC 2046 §5.1.1), and some ignore text after a closing delimiter.
+        /// Bytes in the signed multipart at `level` that some programs take for its delimiter. Some programs compare only the
+        /// beginning of a line: a part must not contain a line that begins with the delimiter (RFC 2046 §5.1.1). Others
+        /// ignore text after a closing delimiter.
         case contradiction(level: Int)
     }
 
@@ -261,7 +263,7 @@ struct OpenBoundaries {
 }
 
 extension Span<UInt8> {
-    /// Whether the bytes at `index` are `word`, if requested without regard to the case of ASCII letters.
+    /// Whether the bytes at `index` are `word`; with `ignoringCase`, in any case of ASCII letters.
     fileprivate func has(_ word: [UInt8], at index: Int, ignoringCase: Bool) -> Bool {
         guard ignoringCase else { return has(word, at: index) }
         guard word.count <= count - index else { return false }

@@ -3,7 +3,7 @@
 /// Suspicious are:
 /// - a word that mixes alphabets with similar letters
 /// - a word in an address whose letters all look Latin, but are not
-/// - variant forms of Latin letters
+/// - variant forms of ASCII characters
 ///
 /// UTS #39 §5, limited to alphabets with letters that look like ASCII
 enum Confusables {

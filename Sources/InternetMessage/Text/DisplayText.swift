@@ -5,7 +5,8 @@ extension String {
     /// are written as `\u{…}`.
     package var escapedForDisplay: String { escaped { "\\u{\(String($0.value, radix: 16, uppercase: true))}" } }
 
-    /// The text escaped in the same way for JSON: a JSON parser restores the characters.
+    /// This JSON text with the same characters written as `\uXXXX`, so that a JSON parser restores them. Quotation marks and
+    /// backslashes are not escaped again.
     ///
     /// RFC 8259 §7
     package var escapedForJSON: String {
@@ -45,8 +46,8 @@ extension [String] {
 }
 
 extension Unicode.Scalar {
-    /// The number of columns of a terminal that the character takes: 2 for wide East Asian characters and emoji, 0 for marks
-    /// that are drawn over the preceding character, and 1 for all others.
+    /// The number of columns of a terminal that the character takes: 2 for wide East Asian characters and emoji, 0 for
+    /// invisible characters and for marks that are drawn over the preceding character, and 1 for all others.
     ///
     /// `wcwidth(3)` depends on the locale of the process, and knows only ASCII in the locale C. Characters of ambiguous width
     /// count as narrow, as on terminals without an East Asian locale.

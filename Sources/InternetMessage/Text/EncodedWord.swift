@@ -38,8 +38,8 @@ public enum EncodedWord {
         case readAsUTF8
         /// The words are not changed.
         case kept
-        /// A word in an unknown character set becomes U+FFFD, as do bytes that are invalid in a known character set. Nothing
-        /// remains that another program may decode.
+        /// In UTF-8 and US-ASCII, invalid bytes become U+FFFD. In any other character set, the whole word becomes one U+FFFD.
+        /// Nothing remains that another program may decode.
         case replaced
     }
 
@@ -76,7 +76,7 @@ public enum EncodedWord {
     }
 
     /// Decodes everything in `text` that some program may interpret as an encoded word, including words that are too long,
-    /// incomplete, or contain blanks. Nil if a word is in an unknown character set that encodes ASCII differently.
+    /// incomplete, or contain blanks. Nil if a word cannot be decoded and its character set may encode ASCII differently.
     ///
     /// The result is only meant to be searched.
     package static func decodeLoosely(_ text: String) -> String? {
@@ -86,12 +86,13 @@ public enum EncodedWord {
         } catch { return nil }
     }
 
-    /// As ``decodeLoosely(_:)``, but reads words in such a character set as ASCII.
+    /// As ``decodeLoosely(_:)``, but reads words in such a character set as UTF-8, which contains ASCII.
     package static func decodeAssumingASCII(_ text: String) -> String {
         decodeLoosely(text) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// - Parameter unknown: reads the bytes of a word in an unknown character set that encodes ASCII differently.
+    /// - Parameter unknown: reads the bytes of a word that cannot be decoded and whose character set may encode ASCII
+    ///   differently.
     private static func decodeLoosely<Failure>(
         _ text: String,
         unknown: ([UInt8]) throws(Failure) -> String
@@ -226,14 +227,14 @@ enum Charset {
         }
     }
 
-    /// `bytes` decoded as UTF-8 with replacement characters; nil for a character set that does not extend ASCII.
+    /// `bytes` decoded as UTF-8 with replacement characters; nil for a character set that may not extend ASCII.
     static func readAsASCII(_ bytes: [UInt8], charset: String) -> String? {
         let others = ["utf-1", "utf-3", "utf-7", "utf7", "ucs", "iso-10646", "ibm", "cp", "hz", "ebcdic", "unicode"]
         guard !others.contains(where: charset.lowercased().hasPrefix) else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The replacement for `bytes` that cannot be decoded: a single U+FFFD if the character set is unknown.
+    /// The replacement for `bytes` that cannot be decoded: a single U+FFFD, except in UTF-8 and US-ASCII.
     static func replacement(for bytes: [UInt8], charset: String) -> String {
         ["utf-8", "utf8", "us-ascii"].contains(charset.lowercased())
             ? String(decoding: bytes, as: UTF8.self) : "\u{FFFD}"

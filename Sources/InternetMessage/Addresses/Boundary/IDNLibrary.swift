@@ -18,7 +18,7 @@ package struct IDNLibrary: Sendable {
         @convention(c) (UnsafePointer<UInt8>?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?, CInt) -> CInt
     private typealias Free = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-    /// The library's file name, for error messages.
+    /// The library's file name, for `dlopen` and for error messages.
     package static let name = "libidn2.so.0"
     /// The library; nil if it cannot be loaded. The next call tries again, because loading may have failed for lack of file
     /// descriptors.
