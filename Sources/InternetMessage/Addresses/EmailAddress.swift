@@ -53,7 +53,7 @@ public struct EmailAddress: Sendable {
         localPart = String(text[..<at])
         domain = String(text[text.utf8.index(after: at)...])
         guard localPart.utf8.count <= longestLocalPart, let local = LocalPart(localPart) else {
-            throw malformed("not a local part that RFC 5321 knows")
+            throw malformed("not a valid local part (RFC 5321)")
         }
         guard let ascii = DomainName.ascii(domain) else { throw malformed("not a domain name") }
         self.text = text

@@ -40,10 +40,10 @@ package enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
         case .encodedMultipart: "a multipart with a transfer encoding"
         case .hiddenFields: "a header in which other programs may find other fields"
         case .malformedContentType: "a Content-Type that not all mail programs can read"
-        case .mboxLine: "a mailbox's From line in front of the header"
+        case .mboxLine: "the From line of an mbox file in front of the header"
         case .missingBoundary: "a multipart without a usable boundary"
         case .missingHeaderEnd: "the header ends at a line that is not a field, without an empty line"
-        case .nul: "a NUL byte in the header"
+        case .nul: "a NUL byte"
         case .unterminatedMultipart: "a multipart without its closing delimiter"
         }
     }
