@@ -62,7 +62,8 @@ struct SubjectSkeleton {
         }
     }
 
-    /// The visible character for an ASCII character. Nil for control characters. Braces are replaced by brackets.
+    /// The visible character for an ASCII character, in lower case. Braces become brackets, and `$` becomes `s`. Nil for
+    /// control characters other than white space.
     private static func appearance(ofASCII scalar: Unicode.Scalar) -> Character? {
         switch scalar.value {
         case 0x41...0x5A: Character(Unicode.Scalar(UInt8(truncatingIfNeeded: scalar.value | 0x20)))

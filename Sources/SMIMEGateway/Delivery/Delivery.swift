@@ -43,8 +43,8 @@ package struct Delivery: Sendable {
         if let name { named(name) }
     }
 
-    /// Sends the messages in order. With a journal, sends only to recipients who are not recorded in it, and only if no
-    /// other process is sending.
+    /// Sends the messages in order. With a journal, sends only to recipients who are not recorded in it, and waits while
+    /// another process sends the same mail.
     ///
     /// - Parameters:
     ///   - entry: identifies the mail in the journal of `store`; nil if there is no journal.

@@ -12,9 +12,11 @@ import ByteStreams
 package struct FilterSupervisor {
     /// How the work ended.
     package enum Outcome: Equatable, Sendable {
-        /// The worker exited with this status, one of 0, 65, 67 and 75, after reporting the result.
+        /// The status for the mail server: 0, 65, 67 or 75. The worker reported the reason, or ended after it had sent
+        /// everything.
         case finished(Int32)
-        /// The worker was killed before the message was sent.
+        /// The worker was killed, and no second worker was started, or it was killed as well. Some messages may have been
+        /// sent.
         case interrupted
         /// The worker exited with this status before it started to handle the message.
         case notStarted(Int32)

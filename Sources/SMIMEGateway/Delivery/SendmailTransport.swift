@@ -11,8 +11,8 @@ public struct SendmailTransport: ContentTransport {
 
     /// - Parameters:
     ///   - program: the absolute path of the program; nil means the path used by Postfix and Exim.
-    ///   - arguments: the arguments before sender and recipients. Nil means the default: the mail comes from a gateway
-    ///     (Postfix), and a line with a single dot does not end the mail.
+    ///   - arguments: the arguments before sender and recipients. Nil means `-G -i`: the mail comes from a gateway (Postfix),
+    ///     and a line with a single dot does not end the mail.
     public init(program: String? = nil, arguments: [String]? = nil) {
         command = SendmailCommand(
             program: program ?? SendmailCommand.standardProgram,

@@ -47,8 +47,8 @@ extension Store {
                 await record()
             }
         } catch { failure = failure ?? error }
-        // Another attempt must know which recipients have received the message. It also happens after success, if this
-        // process is killed before the mail server learns of the success.
+        // Another attempt must know which recipients have received the message. There is another attempt even after success,
+        // if this process is killed before the mail server learns of the success.
         for _ in 0..<timeout {
             guard let recordingError, !recordingError.isWriteFailure else { break }
             try? await Task.sleep(for: .seconds(1))

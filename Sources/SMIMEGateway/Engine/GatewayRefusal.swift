@@ -14,7 +14,7 @@ package struct GatewayRefusal: Error, Sendable {
         case message
         /// The cause is a recipient or the sender: the message is returned to its sender.
         case recipient
-        /// The cause may have disappeared at the next attempt.
+        /// The next attempt may succeed: the message is deferred.
         case temporary
     }
 
@@ -55,13 +55,13 @@ package struct GatewayRefusal: Error, Sendable {
         switch fault {
         case .message: 554
         case .recipient: 550
-        // RFC 5248 assigns 450 to 4.7.1.
+        // Mail servers use 450 with 4.7.1 when they defer mail by policy.
         case .temporary: enhancedCode == "4.7.1" ? 450 : 451
         }
     }
 
-    /// The sentence for the sender: `explanation` without directories of this host, and without the address of the store's
-    /// server and a role's name.
+    /// The sentence for the sender: `explanation` without directories of this host, or a general sentence if it contains the
+    /// address of the store's database server.
     package var sentence: String {
         explanation.contains("postgresql://") ? "the gateway cannot work now" : Self.withoutFolders(explanation)
     }
@@ -120,9 +120,9 @@ extension GatewayRefusal: CodedError {
 extension GatewayRefusal {
     /// The refusal for `error`, which occurred while mail in `role` was handled.
     ///
-    /// Outgoing mail with a fault is returned to its sender. Incoming mail is delivered with its faults, so an error there
-    /// has another cause that can be repaired, and the mail is deferred. A fault of the host or the store can be repaired
-    /// in either role.
+    /// Each `GatewayError` has its own reply. Apart from these, outgoing mail with a fault is returned to its sender.
+    /// Incoming mail is delivered with its faults; it is returned only if it exceeds a limit, and deferred after any other
+    /// error. In either role, mail is deferred after a fault of the host or the store, which an administrator can repair.
     package init(_ error: any Error, in role: GatewayRole) {
         switch error {
         case let refusal as GatewayRefusal: self = refusal
@@ -179,7 +179,7 @@ extension GatewayRefusal {
     private static func isMessageFault(_ error: any Error, in role: GatewayRole) -> Bool {
         switch (role, error) {
         case (.outgoing, is MIMEError), (.outgoing, is MessageError), (.outgoing, StreamError.malformedBase64): true
-        // The header is too large for removing forged verdicts, and stays so.
+        // The header exceeds a limit, so that forged verdicts and senders cannot be found in all of it.
         case (.incoming, MIMEError.limitExceeded): true
         default: false
         }

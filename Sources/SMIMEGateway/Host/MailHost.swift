@@ -9,15 +9,16 @@ import Synchronization
 ///
 /// RFC 8601 §2.5
 package struct MailHost: Sendable {
-    /// How many times a host may change a message. Outgoing and incoming makes two changes, and list servers add more.
+    /// How many times a host may change a message. Mail between two users of the host is changed twice, as outgoing and as
+    /// incoming mail, and mailing lists add more changes.
     package static let maximumPasses = 8
     /// The field that counts how many times this host has changed a message.
     static let loopField = "X-SMIME-Filtered"
 
     /// The authserv-id of the host.
     package let name: String
-    /// The names of the host, in lower case and with A-labels. `localhost` is included: every host, and every reader on it,
-    /// understands it as itself.
+    /// The names of the host, in lower case and with A-labels. `localhost` is included, because every host and its users
+    /// understand this name as the host itself.
     private let claims: Set<String>
 
     /// A host with the given names. No resolver is queried.

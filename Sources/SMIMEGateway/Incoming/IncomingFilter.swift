@@ -24,12 +24,13 @@ package struct IncomingFilter: Sendable {
     ///
     /// - Parameters:
     ///   - provider: nil means a `StoreKeyProvider` of the store with the system's trust anchors.
-    ///   - gateway: the host named in the verdict. `Store.gateway()` returns the host in the settings.
+    ///   - host: the host named in the verdict. `Store.mailHost()` returns the host in the settings.
     ///   - tagsSubjects: whether the verdict is also written into the subject; nil means the setting `filter.tags`.
     ///   - options: the options for validating signers' certificates.
     ///   - revocation: the services to query if the local data does not decide. Nil means none, regardless of the setting
     ///     `revocation.online`; `Store.revocationServices()` respects that setting.
-    ///   - warn: called for ignored input, such as files that are not revocation lists.
+    ///   - warn: called with warnings: the reason why a message stays encrypted although a rule permits decryption, and
+    ///     ignored input, such as files that are not revocation lists.
     package init(
         store: Store,
         provider: (any KeyProvider)? = nil,
@@ -227,7 +228,7 @@ package struct IncomingFilter: Sendable {
         decrypted cipher: String?
     ) throws -> any ByteSource {
         let results = AuthenticationResults(report, isOpen: cipher != nil).field(by: host.name)
-        // The end of such a header is ambiguous, so forged verdicts in the header could not be removed.
+        // The end of a header that exceeds the limit is unknown, so forged verdicts in it could not be removed.
         guard let header = try header ?? HeaderBlock(ofMessageIn: source) else {
             throw MIMEError.limitExceeded(.headerBytes)
         }

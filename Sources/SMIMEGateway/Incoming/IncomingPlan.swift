@@ -38,7 +38,7 @@ package struct IncomingPlan: Sendable {
     package internal(set) var messages: [Message] = []
     /// The verdict on the message as received.
     package let report: VerificationReport
-    /// The verdict on the decrypted content if a message was decrypted, otherwise on the message as received.
+    /// The verdict on the decrypted content of the first message that was decrypted, otherwise on the message as received.
     package var deepestReport: VerificationReport { messages.first(where: \.isDecrypted)?.report ?? report }
     /// The verified message, as received or decrypted, from which the store may learn; nil if there is none.
     package internal(set) var learnable: VerifiedMessage?
@@ -78,7 +78,7 @@ struct OpenedMail {
     let isForDomain: Bool
 }
 
-/// What decryption with the keys of some recipients resulted in: a message to deliver, or the reason why it stays encrypted.
+/// The result of decryption with the keys of some recipients: a message to deliver, or the reason why it stays encrypted.
 struct DecryptedMail {
     /// Why a message stays encrypted.
     enum Obstacle: Error {

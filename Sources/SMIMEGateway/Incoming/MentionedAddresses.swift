@@ -3,7 +3,7 @@ import InternetMessage
 
 /// The addresses that a lenient program may take for the sender, even in malformed text.
 ///
-/// These addresses can be a reason to reject a message. They prove nothing about its sender.
+/// These addresses can be a reason to reject a message, but are no evidence of its sender.
 struct MentionedAddresses {
     /// The addresses that were found.
     private(set) var all: Set<EmailAddress> = []

@@ -20,8 +20,8 @@ package struct RequiredEncryption: Sendable {
 
     /// Checks that the message in `source` is encrypted, or need not be encrypted for `recipients`.
     ///
-    /// Requests and claims in the message are ignored. From is read leniently: all accounts whose addresses occur in it are
-    /// checked. A message that exceeds a limit is treated as unencrypted.
+    /// Requests in the message are ignored, and so is its kind, such as list mail. From is read leniently: all accounts whose
+    /// addresses occur in it are checked. A message that exceeds a limit is treated as unencrypted.
     /// - Parameter structure: the structure of the message; nil reads it.
     /// - Throws: `GatewayError.mustBeEncrypted`, `KeystoreError`, `SettingError`, and what reading throws.
     package func check(

@@ -13,7 +13,8 @@ package struct UnparsedMessage {
 
     /// Reads the header of the message in `source`, and adds the verdict `smime=permerror` before it.
     ///
-    /// - Parameter tagsSubjects: whether a tag is also written into the subject. Existing tags are then removed.
+    /// - Parameter tagsSubjects: whether a tag is also written into the subject. Brackets in the subject then become
+    ///   parentheses, so that no other tag remains.
     /// - Throws: `MIMEError.limitExceeded` for a header from which forged verdicts cannot be removed; `GatewayError.loop`;
     ///   what reading throws.
     package init(_ source: any ByteSource, by host: MailHost, tagsSubjects: Bool) throws {
@@ -58,7 +59,7 @@ package struct UnparsedMessage {
         return value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
     }
 
-    /// The number of bytes before the first field: a byte order mark, and the From line of a mailbox file.
+    /// The number of bytes before the first field: a byte order mark, and the From line of an mbox file.
     private static func countBeforeFields(_ lines: [UInt8]) -> Int {
         let mark = lines.starts(with: HeaderBlock.byteOrderMark) ? HeaderBlock.byteOrderMark.count : 0
         guard lines[mark...].starts(with: "From ".utf8) || lines[mark...].starts(with: ">From ".utf8),

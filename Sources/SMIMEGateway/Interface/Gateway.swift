@@ -27,7 +27,8 @@ public struct Gateway: Sendable {
     public struct IncomingMessage: Sendable {
         /// The messages to deliver.
         public let deliveries: [Delivery]
-        /// The verdict on the message as received.
+        /// The verdict on the message: as decrypted by the gateway, if a rule permits this for a recipient, otherwise as
+        /// received.
         public let report: VerificationReport
         /// The message for `Store.learn` after the delivery; nil unless the message is valid.
         public let learnable: VerifiedMessage?
@@ -98,7 +99,7 @@ public struct Gateway: Sendable {
 
     /// The decision for each recipient of an outgoing message, with its reasons. No private key is used.
     ///
-    /// - Throws: as `outgoing`, but neither `.refused` nor `.deferred`.
+    /// - Throws: as `outgoing`, but not `.deferred` or `.loop`, and `.refused` only for an unsafe envelope sender.
     public func explain(
         _ mail: Message,
         from sender: EnvelopeSender,

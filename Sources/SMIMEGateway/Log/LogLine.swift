@@ -2,8 +2,9 @@ import InternetMessage
 
 /// The log entry for a mail: `key=value`, never content.
 ///
-/// An entry is usually one line. Long lists, such as recipients, continue in further lines, each with the names of the mail
-/// and a number: no line is longer than syslog permits, and nothing is left out.
+/// An entry is usually one line. Long lists, such as recipients, continue in further lines, each with the fields that
+/// identify the mail and a number, so that no item is left out and no line is long because of a list. Long texts are cut, and
+/// further warnings only counted.
 package struct LogLine: Sendable {
     /// The fields before the status.
     package private(set) var fields: [LogField] = []

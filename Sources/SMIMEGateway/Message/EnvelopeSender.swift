@@ -6,7 +6,8 @@ public enum EnvelopeSender: Hashable, Sendable {
     case address(EmailAddress)
     /// The null sender, which bounces have (RFC 5321 §4.5.5).
     case null
-    /// Another address, whose form no account and no certificate can have, such as a very long one of a mailing list.
+    /// Any other text: a name without a domain, or an address in a form that no account and no certificate can have, such as
+    /// a very long one of a mailing list.
     case other(String)
 
     /// Reads the sender as mail servers write it: an address, with or without angle brackets; or an empty string, `<>`, or
@@ -32,7 +33,8 @@ public enum EnvelopeSender: Hashable, Sendable {
     /// The rules of a domain, and of the address without the detail, also apply to an address that no account can have, such
     /// as one with a long local part, a comment, misplaced dots or invisible characters, or a dot at the end of the domain.
     var ruled: EmailAddress? {
-        // Mail servers compare bytes: no letter forms one character with the at sign.
+        // Scalars are searched, because mail servers compare bytes: for them, a combining mark does not change the @ before
+        // it.
         guard case .other(let text) = self else { return address }
         let bare = text.unicodeScalars.withoutComments
         var scalars = (bare.contains("@") ? bare : Array(text.unicodeScalars))[...]
@@ -50,7 +52,7 @@ public enum EnvelopeSender: Hashable, Sendable {
             .compactMap { try? EmailAddress(envelope: "\($0)@\(String(String.UnicodeScalarView(domain)))") }.first
     }
 
-    /// How many characters of a local part are read. The detail in a longer one begins earlier.
+    /// How many characters of a local part are read. In a longer local part, the detail begins before this place.
     private static let longestLocalPart = 200
 
     /// The sender as an argument for sendmail; empty for the null sender.
@@ -71,8 +73,8 @@ extension EmailAddress {
     /// The address by which rules and certificates for the envelope recipient `text` are found; nil if there is none.
     ///
     /// Mail servers accept more than RFC 5321's syntax has: a long local part, additional dots in it, and a dot after the
-    /// domain. Dots are quoted here and the last one is left out, so that the rules and the certificate
-    /// of the same mailbox are found.
+    /// domain. A local part with such dots is quoted here, and the dot after the domain is omitted, so that the rules and the
+    /// certificate of the same mailbox are found.
     ///
     /// - Parameter host: the domain of `postmaster` without a domain (RFC 5321 §4.1.1.3).
     init?(recipient text: String, on host: String) {
@@ -81,7 +83,8 @@ extension EmailAddress {
             return
         }
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else {
-            // The mail server adds a domain to any other name, and only it knows which: rules for that domain would not apply.
+            // The mail server adds a domain to any other name. Only the mail server knows that domain, so its rules could not
+            // be found here.
             guard text.lowercased() == "postmaster" else { return nil }
             self.init(text, at: host)
             return
@@ -91,7 +94,7 @@ extension EmailAddress {
     }
 
     private init?(_ local: String, at domain: String) {
-        // The quotes must not make an address of text that ends an address elsewhere.
+        // Text with one of these characters is not quoted, because other programs end the address there.
         let isSafe = !local.unicodeScalars.contains {
             $0.properties.isWhitespace || "()<>[]:;@\\,\"".unicodeScalars.contains($0)
         }

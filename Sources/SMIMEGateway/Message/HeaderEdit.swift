@@ -11,7 +11,7 @@ struct HeaderEdit {
 
     /// Applies the edit to the message in `source`, whose header is `header`.
     func apply(to source: any ByteSource, _ header: HeaderBlock) -> any ByteSource {
-        // After a byte order mark, programs would not find the added fields.
+        // A byte order mark is removed: after it, programs would not find the added fields.
         let mark = HeaderBlock.byteOrderMark
         var bytes = Array(header.leadingBytes.dropFirst(header.leadingBytes.starts(with: mark) ? mark.count : 0))
         for field in added { bytes += field.bytes(lineEnd: header.lineEnd) }

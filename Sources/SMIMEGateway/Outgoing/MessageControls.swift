@@ -62,7 +62,8 @@ package struct MessageControls: Sendable {
         self.unread = unread
         self.source = isEdited ? RewrittenSource(edited, source, after: header.range.upperBound) : source
         message = isEdited ? try MIMEReader.message(in: self.source, afterChangeTo: original) : original
-        // A line that ended the header can be allowed as the first line, so that text after it would become fields.
+        // If all fields before the line that ended the header are removed, that line becomes the first one. There a From line
+        // of an mbox file is allowed, and text after it would become fields.
         guard message.header.bytes.count == (isEdited ? edited.count : header.bytes.count) else {
             throw MessageError.defective(.hiddenFields)
         }

@@ -40,8 +40,8 @@ package struct OutgoingFilter: Sendable {
     ///     settings `encryption.…`.
     ///   - honoursRequests: whether requests in mail are honoured.
     ///   - host: the host that marks changed messages. Nil means that messages are not marked, and loops are not detected.
-    ///   - warn: called for ignored input: sources that cannot be queried, files that are not revocation lists, and
-    ///     requests that are not understood.
+    ///   - warn: called with warnings: about protection that is not possible, sources that cannot be queried, files that are
+    ///     not revocation lists, and requests that are ignored or not understood.
     package init(
         store: Store,
         time: Date,

@@ -13,7 +13,7 @@ public struct PolicyDecision: Hashable, Sendable {
         /// The message is deferred.
         case deferral = "defer"
         case encrypt
-        /// The message is sent unchanged.
+        /// The message is sent without being signed or encrypted.
         case plain
         case sign
         case signAndEncrypt = "sign+encrypt"
@@ -28,13 +28,13 @@ public struct PolicyDecision: Hashable, Sendable {
 
     /// The recipient to whom the decision applies.
     public let recipient: EmailAddress
-    /// The level for signing, determined by flags, rules and the message.
+    /// The level for signing, determined by the command line, the rules and the message.
     public let sign: Policy.Level
-    /// The level for encryption, determined by flags, rules and the message.
+    /// The level for encryption, determined by the command line, the rules and the message.
     public let encrypt: Policy.Level
     /// The action.
     public let action: Action
-    /// Whether the message is sent unchanged because it is already signed or encrypted.
+    /// Whether the message is neither signed nor encrypted here because it already is.
     public let isPassed: Bool
     /// The protection that an unusable certificate or identity prevented, such as `not encrypted: no usable certificate for
     /// bob@example.org (expired on 2026-10-01)`.

@@ -5,10 +5,11 @@ package import SMIMEStore
 
 /// All data on which a decision about a message depends.
 package struct PolicyQuestion: Sendable {
-    /// The sender. If the envelope has the null sender, as bounces do: the account in From, or nil if there is none.
+    /// The envelope sender. If that has no domain, as the null sender of bounces: an address in From that belongs to an
+    /// account or has a rule, or nil.
     package var sender: EmailAddress?
-    /// Whether `sender` is taken from From because the envelope has none. Then the rules for the sender apply, but requests
-    /// in the message are ignored.
+    /// Whether `sender` is taken from From because the envelope sender has no domain. Then the rules for the sender apply,
+    /// but requests in the message are ignored.
     package var isSenderClaimed: Bool
     /// The main address of the account to which `sender` belongs; nil if there is none.
     package var account: EmailAddress?

@@ -123,7 +123,8 @@ struct AuthenticationResults {
         switch status {
         case .valid: .pass
         case .invalid, .revoked: .fail
-        // The signature is valid, but not acceptable: its signer is not trusted or not in From, or it is too weak.
+        // The signature is valid, but not acceptable: its signer is not trusted or not in From, it is too weak, its
+        // certificate is not valid at this time, or only a part is signed.
         case .expired, .mismatch, .notYetValid, .partial, .untrusted, .weak: .policy
         case .malformed: malformed
         case .unsigned: .none
@@ -153,8 +154,8 @@ struct AuthenticationResults {
     }
 
     /// `text` as a quoted string of printable ASCII, cut to a length that fits in a line (RFC 5322 §2.1.1). Other bytes are
-    /// escaped as in RFC 4514 §2.4, and so is an equals sign before "pass": `text` is the signer's, and some programs search the
-    /// field for a `pass`.
+    /// escaped as in RFC 4514 §2.4, and so is an equals sign before "pass": the signer chooses `text`, and some programs
+    /// search the field for a `pass`.
     private static func quoted(_ text: String) -> String {
         var output = ""
         let bytes = Array(text.utf8)

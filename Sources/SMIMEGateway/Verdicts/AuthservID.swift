@@ -1,6 +1,6 @@
 import Foundation
 
-/// The author that an Authentication-Results field names, as people and lenient programs may read the name.
+/// The authserv-id of an Authentication-Results field, as people and lenient programs may read it.
 ///
 /// RFC 8601 §2.2, §2.5
 struct AuthservID {

@@ -4,11 +4,11 @@ import SMIME
 extension MailHost {
     /// Whether `field`, from a received message, imitates a field of this filter and must be removed.
     ///
-    /// Fields whose names can be mistaken for those of this filter are removed: `X_SMIME-Verdict`, `XSMIME`, `X-S/MIME`,
-    /// for example. An Authentication-Results field is removed if its author can be mistaken for this host. Comments,
-    /// blanks, quotes, brackets, folding, control characters, encoded words, confusable characters and the case of letters
-    /// do not prevent this. A field that clearly names another host stays. A field whose host cannot be read is removed, and
-    /// so is one that names no host, unless all its results are of other methods than S/MIME, as Microsoft 365 writes them.
+    /// Fields whose names can be mistaken for those of this filter are removed: `X_SMIME-Verdict`, `XSMIME`, `X-S/MIME`, for
+    /// example. An Authentication-Results field is removed if its author can be mistaken for this host. Comments, blanks,
+    /// quotes, brackets, folding, control characters, encoded words, confusable characters and the case of letters do not
+    /// prevent this. A field that clearly names another host stays. A field whose host cannot be read is removed. A field
+    /// that names no host, as Microsoft 365 writes it, is removed only if it has a result of the method `smime`.
     ///
     /// RFC 8601 §5
     func isForged(_ field: HeaderField) -> Bool { isForged(name: field.name, value: field.value) }

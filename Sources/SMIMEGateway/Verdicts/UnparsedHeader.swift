@@ -1,9 +1,9 @@
 /// Removes X-SMIME fields, and Authentication-Results fields that may name this host, from header lines, without the
 /// parsers that all other code uses.
 ///
-/// It handles lines that other readers may count as header although this program's parser ended the header before them,
-/// and messages at which the parsers crashed. It looks only at line ends, field names and blanks, and for
-/// Authentication-Results also at the value. In doubt it removes a field.
+/// It handles lines that other readers may count as header although this program's parser ended the header before them, and
+/// messages at which the parsers crashed. It looks only at line ends, field names and blanks, and for Authentication-Results
+/// also at the value. When in doubt, it removes the field.
 struct UnparsedHeader {
     /// The names of this host, in lower case and without the characters that `squeezed` removes.
     private let names: [[UInt8]]

@@ -3,11 +3,11 @@ import InternetMessage
 import SMIME
 import SMIMEAgent
 
-/// Tags before the subject that show the verdict to people whose program does not.
+/// Tags before the subject that show the verdict to people whose mail program does not show it.
 ///
 /// The tags are reliable only if tags from outside are removed, so this type does both.
 struct VerdictTags {
-    /// The text of the tag for an invalid signature with this status.
+    /// The text of the tag for a signed message whose status is not `valid`.
     private static func name(_ status: VerificationReport.Status) -> String {
         switch status {
         case .expired: "signature expired"
