@@ -52,7 +52,7 @@ package struct ChildProgram {
     package func run() throws(TransportError) -> Ending {
         let identifier = try start()
         guard let ending = Ending(of: identifier) else {
-            throw TransportError("\(path): lost: \(String(cString: strerror(errno)))")
+            throw TransportError("\(path): cannot wait for its end: \(String(cString: strerror(errno)))")
         }
         return ending
     }

@@ -72,7 +72,7 @@ struct GatewayKeys {
                 accounts.append(domain)
                 whyNone += " or of the domain"
             } else {
-                whyNone += ", and for those of the domain To or Cc would have to name the recipient"
+                whyNone += ", and the certificates of the domain are used only if To or Cc names the recipient"
             }
         }
         return Recipient(

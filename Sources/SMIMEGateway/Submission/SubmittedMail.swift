@@ -120,7 +120,7 @@ package struct SubmittedMail: Sendable {
             throw GatewayRefusal(
                 .message,
                 "5.6.0",
-                explanation: "Resent-From and Resent-Sender name different people: it is not clear whose rules count",
+                explanation: "Resent-From and Resent-Sender name different people: it is not clear whose rules apply",
                 hints: ["name the sender: smime sendmail -f ADDRESS"]
             )
         }
