@@ -60,7 +60,7 @@ package struct Mailbox: Hashable, Sendable {
             let whole = sides { Self.isBoundary($0) && $0 != "'" }
             return !isOwn(left, at: right) && !isOwn(whole.left, at: whole.right)
         }
-        // A comment may stand beside the @.
+        // A comment may be beside the @.
         if name[(place + 1)...].first == "(" || name[..<place].last == ")" { return true }
         // People also read `alice @ example.com` as an address, but not `Carol @ work`.
         let far = name[(place + 1)...].drop(while: Self.isBoundary).prefix { !Self.isBoundary($0) }

@@ -233,7 +233,7 @@ struct SoleMailbox {
                 guard let escaped = rest.popFirst(), escaped != "\"" else { return false }
                 content.append(escaped)
             case "[" where !isInAddress:
-                // Thunderbird reads to the closing bracket, even if that is behind the comment.
+                // Thunderbird reads to the closing bracket, even if that is after the end of the comment.
                 guard let end = rest.firstIndex(of: "]"), rest[..<end].allSatisfy(Self.isPlainOrBlank),
                     !rest[..<end].contains(where: "()[".unicodeScalars.contains)
                 else {

@@ -58,7 +58,7 @@ package struct ContentType: Hashable, Sendable {
             && (tokens.isAtEnd || tokens.next == UInt8(ascii: ";"))
         hasEncodedWord = Self.beginsEncodedWord(bytes)
         parameters = FieldParameters(&tokens)
-        // With a blank here and an error behind it, Ruby's mail library finds no type.
+        // If a blank is here and the parameters have errors, Ruby's mail library finds no type.
         hasPlainName = isPlain && !(isBeforeBlank && (parameters.hasErrors || parameters.hasQuotedBlank))
     }
 

@@ -70,7 +70,7 @@ package struct FieldParameters: Hashable, Sendable {
             tokens.skipBlanksAndComments()
             guard !tokens.take(";") else {
                 if isBehindBlank { isLoose = true }
-                // Only the last semicolon may have nothing behind it.
+                // Only after the last semicolon may the parameter be missing.
                 if isEmpty { hasErrors = true }
                 isEmpty = true
                 continue

@@ -18,7 +18,7 @@ public struct HeaderBlock: Sendable {
     /// The range of the empty line that ends the header. It is empty if there is no such line, or if the line belongs to the
     /// boundary after the header.
     package private(set) var separatorRange: Range<Int>
-    /// The line end of the header's first line.
+    /// The line end of the header's first line; CRLF if the header has no line end.
     package let lineEnd: LineEnd
     /// The defects of the header itself.
     package let defects: Set<MIMEDefect>

@@ -46,8 +46,8 @@ extension [String] {
 }
 
 extension Unicode.Scalar {
-    /// The number of columns of a terminal that the character takes: 2 for wide East Asian characters and emoji, 0 for
-    /// invisible characters and for marks that are drawn over the preceding character, and 1 for all others.
+    /// The number of columns of a terminal that the character takes: 2 for wide East Asian characters and emoji, 0 for format
+    /// characters and for marks that are drawn over the preceding character, and 1 for all others.
     ///
     /// `wcwidth(3)` depends on the locale of the process, and knows only ASCII in the locale C. Characters of ambiguous width
     /// count as narrow, as on terminals without an East Asian locale.

@@ -10,8 +10,8 @@ import Foundation
 ///
 /// RFC 2047
 public enum EncodedWord {
-    /// Encodes `text` for a header field. ASCII text that does not look like encoded words is unchanged; other text becomes
-    /// encoded words in UTF-8.
+    /// Encodes `text` for a header field. Printable ASCII without `=?` is unchanged; other text becomes encoded words in
+    /// UTF-8.
     public static func encode(_ text: String) -> String {
         guard mayHoldWords(text) || !text.utf8.allSatisfy({ 32...126 ~= $0 }) else { return text }
         var chunks = [""]
