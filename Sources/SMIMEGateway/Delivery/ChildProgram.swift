@@ -6,7 +6,9 @@ package import Foundation
 package struct ChildProgram {
     /// The path of the program's file, which may differ from the first argument.
     package let path: String
+    /// The arguments, the first of which is the program's name.
     package let words: [String]
+    /// The descriptor for standard input; a negative number means /dev/null, as for the other standard streams.
     package var standardInput: Int32 = -1
     /// The descriptor for standard output, and for standard error if `standardError` is nil.
     package var standardOutput: Int32 = -1

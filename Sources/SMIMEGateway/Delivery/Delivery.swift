@@ -52,7 +52,7 @@ package struct Delivery: Sendable {
     ///     A write error, such as a full disk, is not retried.
     ///   - named: called with the transport's name for each message, if it reports one.
     ///   - warn: called if some recipients could not be recorded.
-    /// - Throws: `TransportError`, `KeystoreError`; the messages that were sent before are recorded in the journal.
+    /// - Throws: `TransportError`, `KeystoreError`. The messages that were sent are recorded in the journal, if there is one.
     package func run(
         through transport: any ContentTransport,
         rememberingIn store: Store?,

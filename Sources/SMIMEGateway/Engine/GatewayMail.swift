@@ -8,7 +8,9 @@ package import SMIMEStore
 
 /// A mail as received from a mail server.
 package struct GatewayMail: Sendable {
+    /// The direction of the mail.
     package let role: GatewayRole
+    /// The bytes of the message.
     package let source: any ByteSource
     /// The structure of the message in `source`; nil if it was not read yet.
     package let structure: Entity?

@@ -20,8 +20,11 @@ package struct MailRecord: Equatable, Sendable {
         case rule(String, recipients: [String])
     }
 
+    /// A value that applies to one recipient.
     package struct RecipientValue: Equatable, Sendable {
+        /// The recipient's address in text form.
         package let recipient: String
+        /// The value, such as an action or the fingerprint of a certificate.
         package let value: String
 
         package init(_ recipient: String, value: String) {

@@ -118,7 +118,9 @@ package struct LogLine: Sendable {
 
 /// A key of a log line, with its values.
 package struct LogField: Equatable, Sendable {
+    /// The key, such as `queue_id`.
     package let key: String
+    /// The values: the items of a list, or a single text.
     package let values: [String]
 
     package init(_ key: String, _ values: [String]) {

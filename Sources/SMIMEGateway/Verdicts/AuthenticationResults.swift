@@ -77,7 +77,7 @@ struct AuthenticationResults {
                 let problem = Problem(.signerNotFrom, "the signer of a part is not the sender of the message")
                 return Self.finding(.policy, .mismatch, problems: [problem], properties: properties)
             }
-            // Programs search for a `pass`, which must not stand beside the result of a bad signature.
+            // Programs search for a `pass`, so none may be beside the result of a bad signature.
             if report.status(of: signer) == .valid, report.status != .valid {
                 let reason = "valid, but the message is \(report.status.rawValue)"
                 return Finding(result: .policy, reason: reason, properties: properties)

@@ -13,7 +13,7 @@ struct AuthservID {
     /// Whether the named author cannot be determined: there is no name, a comment or quoted string is not closed, or there
     /// are too many words.
     let isUnreadable: Bool
-    /// Whether a result (`method=`) stands where the syntax requires the name.
+    /// Whether a result (`method=`) is where the syntax requires the name.
     let isNameless: Bool
     /// Whether only the beginning of the value was examined.
     let isCut: Bool

@@ -7,8 +7,8 @@
 ///
 /// Marks before the text are ignored. A hyphen, dot, apostrophe, plus or underscore between two letters is not a mark. So
 /// `[signed bob@example.com]`, `[*signed: Bob*]` and `[encrypted, signed]` are tags; `[signed-off] patch`, `[signed copy]`,
-/// `[not signed]`, `[encrypted-mail-list]` and `[list] signed contract` are not. If a bracket is missing on one side, only
-/// the first case is a tag, or such words directly before an address.
+/// `[not signed]`, `[encrypted-mail-list]` and `[list] signed contract` are not. If the opening bracket is missing, only the
+/// first case is a tag. If the closing bracket is missing, such words directly before an address are a tag, too.
 struct BracketedText {
     /// A sequence of letters and digits.
     private struct Piece {
