@@ -28,10 +28,10 @@ struct PolicyOutcome {
         let isUnreadable = isEncrypted && encrypt == .require && !question.readers.contains(recipient)
         switch question.protection {
         case .encrypted where !resigns && !isUnreadable:
-            reasons = ["the message is encrypted already and goes as it is"]
+            reasons = ["the message is encrypted already and is sent as it is"]
             return
         case .signed where encrypt != .require && !resigns:
-            reasons = ["the message is signed already and goes as it is"]
+            reasons = ["the message is signed already and is sent as it is"]
             return
         case .encrypted, .signed, .unprotected: break
         }
