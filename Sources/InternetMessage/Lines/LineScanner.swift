@@ -20,8 +20,8 @@ struct LineScanner {
         let previousEnd: Int
     }
 
-    /// Properties of a line that are not visible in the bytes that `match` receives, which are the bytes without the line
-    /// end, up to the longest possible boundary with padding.
+    /// Properties of a line that the bytes passed to `match` do not show. These bytes are the line without its line end, cut
+    /// to `longestLine` bytes.
     struct Context {
         /// Whether the line is longer than the bytes.
         let isCut: Bool

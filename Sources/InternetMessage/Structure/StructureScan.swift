@@ -174,7 +174,7 @@ struct OpenBoundaries {
     /// Whether there is nothing to look for.
     var isEmpty: Bool { levels.allSatisfy { $0.boundary == nil } }
 
-    /// The first bytes, after the hyphens, of the boundaries that are also looked for elsewhere than at the start of a line.
+    /// The first bytes, after the hyphens, of the boundaries that are also searched for inside of lines.
     var watchedBytes: [UInt8] {
         levels.filter(\.isWatched).compactMap { level in
             level.boundary?.first { $0 != UInt8(ascii: "-") }
