@@ -91,8 +91,8 @@ struct GatewayKeys {
         )
     }
 
-    /// The recipient's address, and the other addresses of the recipient's account. The owner of the domain's account has its
-    /// addresses; other people of the domain do not.
+    /// The recipient's address, and the other addresses of the recipient's account. If the recipient has only the
+    /// account of the domain, the addresses of that account are included only if the recipient is one of them.
     private static func addresses(
         of recipient: EmailAddress,
         in personal: Account?,

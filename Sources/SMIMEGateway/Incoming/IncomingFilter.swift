@@ -139,9 +139,9 @@ package struct IncomingFilter: Sendable {
         }
     }
 
-    /// The verdict on a decrypted message. A signature that stays in the message is also judged in the message as it is
-    /// delivered, with all that is inside of it, because its header is not the one that was received. The worse verdict counts:
-    /// a restored From must not hide that the received From, or a signature around the encryption, was wrong.
+    /// The verdict on a decrypted message. If a signature stays in the message, the message is verified once more in the form
+    /// in which it is delivered, because its header is not the received one. The worse verdict counts: a restored From must
+    /// not hide that the received From, or a signature around the encryption, was wrong.
     private func verdict(
         on plain: any ByteSource,
         from opened: OpenedMessage,

@@ -101,7 +101,8 @@ struct DecryptedMail {
 
     let message: Content?
     private let obstacle: Obstacle?
-    /// The recipients in To and Cc inside the encryption, one of whom must be the recipient. Nil if they are not restricted.
+    /// The recipients in To and Cc inside the encryption, one of whom must be the recipient. Nil if the message may be
+    /// delivered to any recipient.
     private let named: Set<EmailAddress>?
 
     init(_ obstacle: Obstacle) { (message, self.obstacle, named) = (nil, obstacle, nil) }

@@ -9,9 +9,9 @@ package import SMIMEStore
 /// Such mail has passed no outgoing filter: a mail server may accept it from its own hosts on port 25, or may use the
 /// incoming filter where users submit mail. Without this check the mail would be delivered unencrypted.
 ///
-/// Mail belongs to an account if the envelope sender is the account, with or without a detail (`alice+tag@…`), or if the
-/// text of From contains an address of the account. In mail from outside such a From is forged, or a mailing list returns a
-/// colleague's mail. That mail is rejected as well, because it cannot be distinguished.
+/// Mail belongs to an account if the envelope sender is the account, with or without a detail (`alice+tag@…`), or if the text
+/// of From contains an address of the account. In mail from outside such a From is forged, or a mailing list returns a
+/// colleague's mail. That mail is rejected as well, because it cannot be distinguished from mail of the account.
 package struct RequiredEncryption: Sendable {
     private let store: Store
 

@@ -99,8 +99,8 @@ struct RulePrecedence {
     /// automatic mail.
     var encryption: Choice { choice(\.encrypt, encrypting: true) }
 
-    /// The choice for signing. Mail with the null sender is not signed, because no mail server has checked its sender. If
-    /// the account in From must sign, or a rule for a sender in From requires it, such mail is not sent either.
+    /// The choice for signing. Mail with the null sender is not signed, because no mail server has checked its sender. It is
+    /// not sent at all if the account in From must sign, or if a rule for a sender in From requires signing.
     var signing: Choice {
         guard kind == .bounce else { return choice(\.sign, encrypting: false) }
         let choice = deciding(\.sign, encrypting: false, of: nil)
@@ -108,8 +108,8 @@ struct RulePrecedence {
         return isOwn && choice.level == .require ? choice : Choice(level: .never, rule: nil, isOfKind: true)
     }
 
-    /// The choice for signing or encryption. A message that claims to be automatic or list mail cannot thereby lower a
-    /// level that messages must not lower.
+    /// The choice for signing or encryption. If messages must not lower a level, a message cannot do so by claiming to be
+    /// automatic or list mail.
     private func choice(_ axis: KeyPath<Policy.Rule, Policy.Level?>, encrypting: Bool) -> Choice {
         let ofKind = deciding(axis, encrypting: encrypting, of: kind)
         guard let kind else { return ofKind }
