@@ -57,8 +57,7 @@ package struct AccountStore: Sendable {
         }
     }
 
-    /// The current identity of `address` for `purpose`: valid at `time`, with the right usage, naming the address, and not
-    /// known to be revoked. Trusted identities are preferred, then the newest one.
+    /// The identity of the account of `address` that `IdentitySelection.judge` makes current for `purpose` at `time`.
     ///
     /// - Parameter options: whether revocation is checked, and revocation lists in addition to those of the store.
     /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`

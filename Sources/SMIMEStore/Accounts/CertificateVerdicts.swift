@@ -1,9 +1,8 @@
 package import Foundation
 package import PKIX
 
-/// Which certificates of accounts should not be used: certificates that stored revocation lists or OCSP responses
-/// revoke, and untrusted certificates. A certificate with unknown revocation status is not included: the recipient of the
-/// mail decides about its status.
+/// Which certificates of accounts should not be used: those that are known to be revoked, and untrusted ones. A certificate
+/// with unknown revocation status is not included, because the recipient of the mail checks the status.
 package struct CertificateVerdicts: Sendable, Equatable {
     private let revoked: Set<Fingerprint>
     private let untrusted: Set<Fingerprint>

@@ -23,7 +23,7 @@ package enum IdentitySelection {
         case revoked
         /// The identity is usable, but another one is pinned or newer.
         case superseded
-        /// The identity is usable, but its chain is not trusted, and another identity is pinned or trusted.
+        /// The identity is usable, but its chain is not trusted, while the chain of the current identity is.
         case untrusted
         /// The private key is for encryption and too short to be secure.
         case weakKey = "weak-key"
@@ -56,8 +56,9 @@ package enum IdentitySelection {
 
     /// The state of each of `identities` for mail of `address` at `time`; at most one is current.
     ///
-    /// An identity is usable if it is valid and not revoked, allows the purpose, and names the address or was assigned by a
-    /// user. Among usable identities a pinned one is preferred, then trusted ones, then the one that became valid last.
+    /// An identity is usable if it is valid and not revoked, allows the purpose, names the address or was assigned by a
+    /// user, and (for encryption) has a key that is long enough. Among usable identities a pinned one is preferred, then
+    /// trusted ones, then the one that became valid last.
     ///
     /// - Parameter verdicts: which certificates are revoked or untrusted.
     package static func judge(
@@ -75,7 +76,7 @@ package enum IdentitySelection {
         let best = usable.max { precedes(identities[$1], over: identities[$0], by: verdicts) }
         guard let best else { return states }
         for index in usable where verdicts.isUntrusted(identities[index].certificate) { states[index] = .untrusted }
-        // If no usable identity is trusted, the others are superseded because they are older.
+        // The current identity is untrusted only if all are, or if it is pinned. Then trust is not why the others are unused.
         if states[best] == .untrusted {
             for index in usable { states[index] = .superseded }
         }
@@ -167,7 +168,7 @@ extension IdentitySelection {
         case named
         /// A user assigned the certificate to the author's account.
         case assigned
-        /// The certificate belongs to another person, and must not sign.
+        /// The certificate neither names the author nor was assigned to the author's account, so it must not sign.
         case foreign
     }
 
