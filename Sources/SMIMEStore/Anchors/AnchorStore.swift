@@ -71,8 +71,8 @@ package struct AnchorStore: Sendable {
         }
     }
 
-    /// The revocation services, as host and port, that did not answer within the five minutes before `time`, with the time
-    /// of the failure.
+    /// The revocation services (host and port) that failed to answer a request during the five minutes before `time`, with
+    /// the time of the failure.
     package func silentServices(at time: Date) async throws(KeystoreError) -> [String: Date] {
         try await database.read { try OutageRecord.services(at: time.seconds, in: $0) }
     }

@@ -3,27 +3,27 @@ import PKIX
 
 /// The CA certificates that may be in chains of given certificates, looked up by name, level by level.
 ///
-/// The depth and the number are limited, so that hundreds of CAs with the same name do not slow down a check. Of many with one
-/// name, the oldest in the store are used, and those whose keys signed one of the certificates below, up to a limit: anyone can
-/// make certificates with the name of another authority, which a user may import with other certificates.
+/// The depth and the number are limited, so that hundreds of CAs with the same name do not slow down a check. If many CAs have
+/// one name, only some are used: the oldest in the store, and those whose keys signed a certificate below them. Anyone can make
+/// a CA certificate with the name of another CA, and a user may import it along with other certificates.
 struct Authorities: Sendable {
     private static let maximumDepth = 8
     private static let maximumCount = 256
     /// How many certificates with one name are read.
     private static let maximumRead = 1000
-    /// How many certificates with one name are used without a signature.
+    /// How many certificates with one name are used without verifying that their keys signed a certificate below them.
     private static let maximumUnverified = 8
-    /// How many certificates with one name are used.
+    /// How many certificates with one name are used whose keys signed a certificate below them.
     private static let maximumNamed = 32
 
     /// All CA certificates found, nearest first.
     private(set) var all: [Certificate] = []
     private(set) var anchors: Set<Certificate> = []
-    /// Whether these are all authorities with the issuers' names. If not, other certificates of the same issuer may need
-    /// others.
+    /// Whether no limit left out an authority. If false, another certificate with the same issuer may need one that was left
+    /// out here.
     private(set) var isComplete = true
-    /// The name keys of all issuers found, including issuers of revocation lists. Revocation lists of these issuers are
-    /// relevant.
+    /// The `matchingKey`s of the names of all issuers, including issuers of revocation lists. Revocation lists of these
+    /// issuers are relevant.
     private(set) var issuers: Set<[UInt8]> = []
 
     init(above certificates: [Certificate], in database: SQLDatabase) throws {
@@ -88,8 +88,8 @@ struct Authorities: Sendable {
 
     private typealias Authority = (certificate: Certificate, isAnchor: Bool)
 
-    /// The authorities among `found`, which have one name, whose keys signed one of `certificates`. Those that the key
-    /// identifiers name are tried first, then the newest in the store.
+    /// The authorities in `found`, which all have one name, whose keys signed one of `certificates`. First come those that
+    /// an authority key identifier (RFC 5280 §4.2.1.1) names. In both groups, keys that verify fast come first.
     private static func issuers(of certificates: [Certificate], among found: [Authority]) -> [Authority] {
         let named = Set(certificates.compactMap(\.authorityKeyIdentifier))
         func isNamed(_ item: Authority) -> Bool { item.certificate.subjectKeyIdentifier.map(named.contains) == true }

@@ -10,7 +10,8 @@ enum ResponseRecord {
     /// stay for ever.
     private static let maximumCount = 65536
 
-    /// The stored answers about `certificates`, also those of other authorities with the names of their issuers.
+    /// The stored answers about `certificates`, including answers about certificates that a CA with another key but the
+    /// same name issued.
     static func responses(
         about certificates: [Certificate],
         in database: SQLDatabase
@@ -43,8 +44,8 @@ enum ResponseRecord {
         }
     }
 
-    /// Stores `items`. A newer answer replaces an older one, but no other answer replaces a permanent revocation. Expired
-    /// answers are deleted.
+    /// Stores `items`. A newer answer replaces an older one, but only a permanent revocation replaces a permanent
+    /// revocation. Expired answers are deleted.
     ///
     /// - Parameter time: seconds since 1970.
     static func insert(_ items: [FetchedResponse], at time: Int, into database: SQLDatabase) throws {

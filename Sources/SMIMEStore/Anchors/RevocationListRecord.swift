@@ -3,7 +3,7 @@ import PKIX
 
 /// Revocation lists, in the table `crl`.
 enum RevocationListRecord {
-    /// How long a list still counts as current after its end, in seconds. This allows for differences between clocks.
+    /// How long after its `nextUpdate` a list is treated as current, in seconds. This allows for differences between clocks.
     private static let tolerance = 300.0
     /// The maximum number of stored fetched lists by one key, and of their bytes together. More are not stored, so they are
     /// fetched again when they are needed.

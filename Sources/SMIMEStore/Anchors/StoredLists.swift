@@ -4,7 +4,8 @@ import PKIX
 struct StoredLists: Sendable {
     /// The lists that can be read, in the order of their fingerprints.
     private(set) var readable: [CertificateList] = []
-    /// A sentence if some lists cannot be read, otherwise empty. While it is present, no certificate is known to be good.
+    /// One sentence if some lists cannot be read; otherwise empty. While a list is unreadable, no certificate is known to be
+    /// good.
     var unreadable: [String] { hasUnreadable ? ["a revocation list in the store cannot be read"] : [] }
 
     /// The keys that signed fetched lists, by the lists' fingerprints.
