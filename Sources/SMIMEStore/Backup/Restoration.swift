@@ -174,20 +174,22 @@ extension Policy.Rule {
 
 /// The result of restoring a copy of a store.
 public struct StoreRestored: Sendable {
-    /// The path to which the old store was moved; nil if there was no old store.
+    /// The path of the copy of the old database; nil if there was no old store.
     public let kept: String?
-    /// Whether the key file must be restored, too. Without it no private key can be opened.
+    /// Whether the key file that the copy was made with is missing. Without the key file, only a passphrase opens the private
+    /// keys, if the copy has one.
     public let needsKeyFile: Bool
 }
 
 extension Store {
     /// Replaces the store at `location` by a copy that `backup` created. Other processes may be using the store.
     ///
-    /// Other processes see either the old store or the new one, even if this process is killed. The old store stays under
-    /// another name.
+    /// Other processes see either the old store or the new one, even if this process is killed. A copy of the old database
+    /// stays under another name.
     ///
     /// - Throws: `.malformedBackup` if the copy is damaged or no store; `.newer` if a newer program wrote the copy or the
-    ///   store; `.foreignCopy`; `.writeFailed`; what opening a store throws, except for damage.
+    ///   store; `.older` if a program before the first release wrote it; `.foreignCopy`; `.notPossible` for a store on a
+    ///   server; `.writeFailed`; what opening a store throws, except for damage.
     package static func restore(
         _ location: StoreLocation,
         from path: String

@@ -3,7 +3,7 @@ package import InternetMessage
 package import PKIX
 import SMIME
 
-/// Adds a backup to the database. Existing values stay; only missing values are added.
+/// Adds a backup to the database. Existing values stay, except those that `update` replaces.
 struct RestoreTransaction {
     let database: SQLDatabase
     let restoration: Restoration
@@ -112,8 +112,8 @@ struct RestoreTransaction {
         if try update(recipient, row) { report.updatedRecipients += 1 }
     }
 
-    /// Adds the data that the store lacks: an earlier first or later last sighting, newer capabilities, and a manual
-    /// decision if the store has none.
+    /// Adds the data that the store lacks: an earlier first or later last sighting, newer capabilities, a user's decision if
+    /// the store has the trust `chain`, and the source `identity`.
     private func update(_ recipient: Restoration.Recipient, _ row: Int64) throws -> Bool {
         let key: SQLArguments = [recipient.key, row]
         let times = try insert(

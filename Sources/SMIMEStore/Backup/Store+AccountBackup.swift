@@ -5,9 +5,9 @@ import PKIX
 import SMIME
 
 extension Store {
-    /// Creates an encrypted file with the accounts of `addresses`: their identities with all private keys, their aliases,
-    /// and their policy rules. The file also has all recipients, trust anchors, intermediates and revocation lists of the
-    /// store.
+    /// Creates an encrypted file with the accounts of `addresses`: their identities with all private keys, and their
+    /// aliases. The file also has all recipients, trust anchors, intermediates and revocation lists of the store, and all
+    /// policy rules except those for senders who have none of the accounts.
     ///
     /// - Parameter ciphers: the name of the cipher that a rule sets for each account, by the account's main address. The
     ///   store does not know ciphers.
@@ -166,7 +166,7 @@ private struct BackupSnapshot: Sendable {
         )
     }
 
-    /// All rules except sender rules that apply to none of `accounts`.
+    /// The sender rules that apply to one of `accounts`, and all rules that are not for senders.
     private static func policy(
         for accounts: [SMIMEStore.Account],
         in database: SQLDatabase

@@ -5,9 +5,9 @@ import Foundation
 /// Usually SQLite replaces the content in one transaction: other processes see the old content or the new, even if this
 /// process is killed. A database that SQLite can no longer read is replaced as a file.
 struct StoreReplacement {
-    /// How many times to try again because another process wrote after the old content was copied.
+    /// The maximum number of attempts. An attempt fails if another process writes after the old content was copied.
     private static let changesSeen = 5
-    /// The number of pages is so small that every store takes several steps.
+    /// Small enough that every store takes several steps, so that a write by another process is noticed before the last one.
     private static let pagesPerStep: CInt = 8
 
     private struct WasChanged: Error {}
@@ -89,7 +89,7 @@ struct StoreReplacement {
         try watch.readNow { try $0.value("PRAGMA data_version", as: Int.self) }
     }
 
-    /// Replaces the file of the store by that of the new database. No other process may have the old file open.
+    /// Replaces the file of the store by that of the new database, after waiting until no other process uses the old file.
     private func replaceFile() throws {
         let descriptor = open(location.database, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -105,8 +105,9 @@ struct StoreReplacement {
         ftruncate(descriptor, 0)
     }
 
-    /// Takes all of SQLite's locks on the file. This fails while another process uses the file
-    /// (sqlite.org/fileformat2.html, "the lock-byte page").
+    /// Takes all of SQLite's locks on the file (sqlite.org/fileformat2.html, "the lock-byte page").
+    ///
+    /// - Throws: `.busy` if another process uses the file for longer than `SQLiteEngine.timeout`.
     private func lockOutSQLite(_ descriptor: Int32) throws {
         let deadline = Date.now.addingTimeInterval(SQLiteEngine.timeout)
         while true {

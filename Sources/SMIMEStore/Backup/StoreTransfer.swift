@@ -24,8 +24,8 @@ struct StoreTransfer {
     }
 
     let source: SQLDatabase
-    /// Whether settings that belong to one host are not copied. In a shared database they are ignored, so a client that
-    /// can write there must not choose what they are in a file.
+    /// Whether settings that belong to one host are left out. A shared database ignores such settings, so a client that can
+    /// write them there must not determine them in the copy.
     let omitsHostSettings: Bool
 
     /// Copies to the empty tables of `target`. The caller opens the transaction in `target`.
@@ -100,8 +100,8 @@ extension Store {
     /// Creates a store at `location` with all data of this store. The new store is a file, or a server's database that has
     /// no store yet.
     ///
-    /// If several hosts share either store, settings that name programs and directories of one host are not copied. The
-    /// copy is made in one transaction and verified by row counts and digests.
+    /// If several hosts share either store, settings that belong to one host (`HostSettings`) are not copied. The copy is
+    /// made in one transaction and verified by row counts and digests.
     ///
     /// - Returns: the number of copied rows of each table.
     /// - Throws: `.occupied` if there already is a store; what reading and creating a store throws.
@@ -180,7 +180,8 @@ struct StoreCopy {
         }
     }
 
-    /// Whether the key file that the copy needs exists.
+    /// Whether this host has the key file that the copy needs; true if the copy needs none, or has a passphrase and this
+    /// host has the key file of another store.
     ///
     /// - Throws: `.foreignCopy` if the key file belongs to another store, and the copy has no passphrase either.
     func hasKeyFile(at location: StoreLocation) throws(KeystoreError) -> Bool {
