@@ -3,8 +3,8 @@ package import PKIX
 
 /// A source of other people's certificates in addition to the registry, such as a directory or a server.
 ///
-/// A certificate from a source gains no trust by that: its chain or a pin decides. The methods may block; callers wait only
-/// for `timeLimit`.
+/// A source does not make its certificates trusted: the chain or a pin does. The methods may block; callers wait only for
+/// `timeLimit`.
 package protocol CertificateSource: Sendable {
     /// The source's name in reports.
     var kind: KnownRecipient.Source { get }
@@ -51,7 +51,8 @@ package struct SourceAnswer: Sendable {
 
     package init() {}
 
-    /// Adds the certificates for `address`, and those of CAs, which the source has at the place `detail`.
+    /// Adds the certificates for `address` that the source has at the place `detail`. CA certificates that do not name the
+    /// address become the `authorities` of the other ones.
     package mutating func add(
         _ certificates: [Certificate],
         for address: AddressScope,
@@ -127,8 +128,8 @@ extension CertificateSource {
 
 /// A source on another host or in another program. It learns from queries to whom users write.
 ///
-/// The source is not queried about addresses of this store's accounts. Queries have a time limit for each message, and are
-/// repeated only when the cached answer has expired.
+/// The source is not queried about addresses of this store's accounts. All queries for a message have one time limit. A query
+/// is repeated only when the cached answer has expired, or if the caller wants a new answer.
 package protocol RemoteSource: CertificateSource {
     /// Identifies the settings on which answers depend. Answers with another identity are not used.
     var identity: String { get }

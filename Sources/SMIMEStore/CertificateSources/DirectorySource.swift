@@ -3,9 +3,9 @@ import PKIX
 
 /// A local or mounted folder with certificates in files that are named after addresses.
 ///
-/// `bob@example.org.pem` has Bob's certificate; `@example.org.pem` has the certificate for all of example.org. File names
-/// are in lower case; `endings` has the allowed extensions. PEM and PKCS#7 files may have several certificates, including
-/// those of CAs.
+/// `bob@example.org.pem` has Bob's certificate; `@example.org.pem` has the certificate for all of example.org. The address in
+/// a file name is in lower case with A-labels, or exactly as in the mail; `endings` has the allowed extensions. PEM and
+/// PKCS#7 files may have several certificates, including those of CAs.
 package struct DirectorySource: CertificateSource {
     /// The allowed extensions of file names.
     package static let endings = ["pem", "crt", "cer", "der", "p7c", "p7b"]
@@ -25,7 +25,7 @@ package struct DirectorySource: CertificateSource {
         self.timeLimit = timeLimit
     }
 
-    /// Reads the files that are named after the addresses and their domains.
+    /// Reads the files that are named after `addresses`, which include the domains to look up.
     package func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer {
         let folder = try open()
         defer { close(folder) }
