@@ -23,8 +23,8 @@ package struct SettingStore: Sendable {
         try host.added(to: try await stored().values, isShared: isShared)
     }
 
-    /// The value that `make` computes from all settings. In a store of `Store.forOneMessage()` that has all settings itself, the
-    /// value is cached until the store changes.
+    /// The value that `make` computes from all settings. In a store from `Store.forOneMessage()`, the value is cached until the
+    /// store changes, unless this host adds settings.
     ///
     /// - Parameter name: the cache key of the value. Always pass the same `make` with a name.
     package func decoded<Value: Sendable>(
@@ -38,8 +38,8 @@ package struct SettingStore: Sendable {
         return try stored.decoded(name, make)
     }
 
-    /// The file with the settings of this host, and its settings. Nil if all settings are in the store, or there is no such
-    /// file.
+    /// The file with the settings of this host, and the settings in it; nil if all settings are in the store, or if there is no
+    /// such file.
     package func ofHost() throws(KeystoreError) -> (file: String, values: [String: String])? {
         guard isShared, let file = host.file else { return nil }
         return (file, try host.values())

@@ -77,7 +77,7 @@ extension StoreDatabase {
         throw .notPossible(path: server.name, why: why)
     }
 
-    /// Grants `roles` their rights, and revokes all others, in one transaction.
+    /// Grants `roles` their rights, and revokes their other rights, in one transaction.
     ///
     /// - Throws: `.unusableRole` if a role owns the tables, because it would lose its own rights.
     static func grant(_ roles: [StoreRole], on server: PostgreSQLAddress) throws(KeystoreError) {

@@ -159,13 +159,13 @@ final class StoreDatabase: Sendable {
     }
 }
 
-/// Knows whether the current code is run by the store itself: while it is being opened, or in the body of a transaction.
+/// Knows whether the store itself runs the current code: while the store is being opened, or in the body of a transaction.
 ///
 /// Such code must not wait for the store, because it would wait for itself.
 enum StoreExecutor {
     @TaskLocal private static var isInside = false
 
-    /// Whether code on this thread or in this task would wait for the store forever.
+    /// Whether the store itself runs the code on this thread or in this task.
     static var isCurrent: Bool { isInside }
 
     /// Runs `body` as code of the store itself.
