@@ -85,8 +85,8 @@ package struct DeliveryJournal: Sendable {
         ExactText((try? EmailAddress(recipient))?.key ?? recipient)
     }
 
-    /// Deletes the records of the message after its mail server was told that all recipients are served. If the same bytes
-    /// arrive again, they are a new message.
+    /// Deletes the records of the message, except the record of a crash. Call this after the reply to the mail server that
+    /// all recipients are served. If the same bytes arrive again, they are a new message.
     package func forget(_ entry: Entry) async throws(KeystoreError) {
         _ = try await database.write { database in
             try database.execute(
@@ -97,8 +97,8 @@ package struct DeliveryJournal: Sendable {
         }
     }
 
-    /// Checks that records can be written durably, by writing one of no message: a full or failing disk cannot be detected
-    /// otherwise.
+    /// Checks that records can be written durably, by writing a record that belongs to no message. Only writing detects a
+    /// full or failing disk.
     package func check(at time: Date) async throws(KeystoreError) {
         try await record([Self.death], of: Entry(queueID: "", digest: []), at: time)
     }
@@ -130,7 +130,8 @@ package struct DeliveryJournal: Sendable {
 /// same time.
 ///
 /// Each message locks one byte of the same file, at an offset computed from its entry. The lock ends when the process ends.
-/// It also excludes other deliveries in the same process, and is not released when another lock on the file is closed.
+/// On Linux the lock also excludes other deliveries in the same process, and is not released when another descriptor of the
+/// file is closed.
 /// Source: fcntl(2), F_OFD_SETLK
 package struct DeliveryLock: ~Copyable {
     /// How long to wait for another process, in seconds. A mail server may deliver a message to two groups of its
@@ -141,7 +142,7 @@ package struct DeliveryLock: ~Copyable {
     /// F_OFD_SETLK, which is not imported into Swift.
     private static let command: Int32 = 37
     #else
-    /// This lock does not exclude other threads of the same process.
+    /// A lock of the process, which does not exclude other threads of the same process.
     private static let command = F_SETLK
     #endif
 
