@@ -20,11 +20,11 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case closed(path: String)
     /// The content of the file is damaged, or is not a store.
     case corrupt(path: String, detail: String)
-    /// The key file belongs to another store than the copy, so it could open none of the copy's private keys.
+    /// The key file belongs to another store, so it opens none of the private keys in the copy.
     case foreignCopy(path: String, keyFile: String)
-    /// Code that the store itself runs called a blocking function of the store; the call would never end.
+    /// Code that the store itself runs called a blocking function of the store. The call could only time out.
     case insideStore(path: String)
-    /// The key file does not contain the key with which this store was created.
+    /// The key in the key file, or from the key program, does not open the store key.
     case keyMismatch(path: String)
     /// The key file is missing, so no private key can be opened.
     case keyMissing(path: String)
@@ -93,10 +93,9 @@ package enum KeystoreError: Error, Equatable, Sendable {
 }
 
 extension KeystoreError {
-    /// Whether the same call may succeed later.
+    /// Whether the same call may succeed later, and mail that fails with this error is deferred.
     ///
-    /// Other processes kept the store locked for too long, or the caller stopped waiting. Mail that fails for such a reason
-    /// is deferred.
+    /// Other processes kept the store locked for too long, the caller stopped waiting, or the server cannot be reached.
     package var isTemporary: Bool {
         switch self {
         case .busy, .cancelled, .openingTimedOut, .unreachable: true
