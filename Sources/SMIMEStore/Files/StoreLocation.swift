@@ -19,7 +19,7 @@ package struct StoreLocation: Equatable, Sendable {
     private var databaseFile: String { dataFolder + "/smime.sqlite" }
     /// The path of the database while it is being created.
     var databaseSuccessor: String { database + ".new" }
-    /// The path of the key file that seals the store key.
+    /// The path of the file with the key that seals the store key, or of the program that prints this key.
     package var keyFile: String {
         switch keySource {
         case .credential(let path), .file(let path), .program(let path): path

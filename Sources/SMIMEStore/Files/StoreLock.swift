@@ -10,7 +10,7 @@ struct StoreLock: ~Copyable {
 
     /// Waits for the lock on a thread that may block.
     ///
-    /// - Throws: `.busy` after `timeout`, `.cannotCreate`, `.permissions`
+    /// - Throws: `.busy` after `timeout`, `.cannotCreate`, `.notWritable`, `.permissions`
     init(_ location: StoreLocation, timeout: Double = StoreLock.timeout) throws(KeystoreError) {
         let path = location.lockFile
         try StoreFolder(location: location).inspect(path, isFolder: false)
