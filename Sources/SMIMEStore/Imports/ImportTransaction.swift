@@ -2,7 +2,11 @@ import Foundation
 import InternetMessage
 import PKIX
 
-/// Stores one import in the database. Existing rows are not changed, so a second import changes nothing.
+/// Stores one import in the database.
+///
+/// Existing rows change only where the import says more: a user assigned the identity, pinned the certificate, or imported
+/// what had been learned or fetched. Newer revocation lists and OCSP responses replace older ones. A second import changes
+/// nothing.
 struct ImportTransaction {
     let database: SQLDatabase
     /// The time of the import, in seconds since 1970.
