@@ -71,8 +71,8 @@ struct RecipientEvidence: Sendable {
         trust = try TrustStore(judging: others, systemAnchors: systemAnchors, in: database)
     }
 
-    /// Marks certificates of this store's accounts that were learned or imported, and whose private key is not in the
-    /// store. Such a private key may belong to another person.
+    /// Marks the learned and imported certificates of an address that belongs to an account with private keys, if the
+    /// account does not have the private key of the certificate. Another person may have that private key.
     private static func markKeyless(
         _ recipients: inout [KnownRecipient],
         of address: AddressScope,

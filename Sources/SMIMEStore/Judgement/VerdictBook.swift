@@ -65,7 +65,7 @@ extension Array where Element: SelectableRecipient {
         contains { $0.trust == .pinned } ? Set(filter { $0.trust == .pinned }.map(\.key)) : []
     }
 
-    /// The recipients, preferred ones first, each with the reason why it is used for `address` or not.
+    /// The recipients, in the same order, each with the reason why it is used for `address` or not.
     ///
     /// - Parameter verdicts: one for each recipient; nil for a certificate that a user distrusted.
     func judged(
@@ -83,8 +83,7 @@ extension Array where Element: SelectableRecipient {
                 isCutShort: verdict.isCutShort
             )
         }
-        // A pin does not make a certificate trusted if it was forged for the pinned key, and has no effect after a
-        // revocation.
+        // A pin has no effect on a certificate that was forged for the pinned key, or that was revoked.
         let recipients = zip(self, verdicts).map { recipient, verdict in
             recipient.trust == .pinned && verdict?.isPinned != true ? recipient.with(.chain) : recipient
         }
