@@ -102,7 +102,7 @@ package struct KeyAgentClient: Equatable, Sendable {
     }
 }
 
-/// The directory of a user's sockets. If the system has a directory for such files, it is removed at logout.
+/// The directory of a user's sockets. The system removes this directory at logout if it is in the user's runtime directory.
 ///
 /// XDG Base Directory Specification 0.8, `XDG_RUNTIME_DIR`
 package struct RuntimeFolder: Equatable, Sendable {
