@@ -5,7 +5,8 @@ import PKIX
 package struct RecipientOverview: Sendable {
     /// The address that was looked up.
     package let address: AddressScope
-    /// All certificates known for the address, preferred ones first, with the reason why each is used or not.
+    /// All certificates known for the address, with the reason why each is used or not; in the order of
+    /// `RecipientChoice.candidates`.
     package let candidates: [(entry: RecipientEntry, reason: RecipientSelection.Reason)]
 
     /// The certificate that is used; nil if no certificate can be used.

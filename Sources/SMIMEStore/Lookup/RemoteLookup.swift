@@ -4,8 +4,8 @@ import LibCrypto
 import PKIX
 import Synchronization
 
-/// Queries remote sources for one message, within a time limit. Does not query about this store's accounts, nor while an
-/// answer is cached.
+/// Queries remote sources for one message, within a time limit. Does not query about this store's accounts, nor (unless the
+/// caller wants fresh answers) while an answer is cached.
 ///
 /// No transaction of the store is open during a query.
 struct RemoteLookup {
@@ -74,7 +74,7 @@ struct RemoteLookup {
         } catch {
             let elapsed = start.duration(to: .now)
             left -= elapsed
-            // A source is not paused if it had less time than its own time limit.
+            // A source is not paused if it used up its time, and that was less than its own time limit.
             if limit == source.timeLimit || elapsed < limit * 9 / 10 { pauses.note(error, about: nil) }
             return Self.with(error, about: missing, answer)
         }
