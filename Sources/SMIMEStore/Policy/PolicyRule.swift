@@ -71,7 +71,7 @@ extension Policy {
             )
         }
 
-        /// Only the requirements of this rule.
+        /// This rule with only its required levels, and `override` and `missing`, which belong to them.
         package var onlyRequired: Rule {
             Rule(
                 scope,

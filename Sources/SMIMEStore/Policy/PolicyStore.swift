@@ -9,7 +9,8 @@ package struct PolicyStore: Sendable {
 
     init(database: StoreDatabase) { self.database = database }
 
-    /// All rules: the global rule, then those for recipients, then those for senders, each sorted by pattern.
+    /// All rules: the global rule, then those for kinds of mail, for recipients, and for senders, each group sorted by
+    /// pattern.
     ///
     /// - Parameter isComplete: whether rules that are missing or damaged are an error.
     package func rules(isComplete: Bool = true) async throws(KeystoreError) -> [Policy.Rule] {
@@ -52,7 +53,7 @@ package struct PolicyStore: Sendable {
         let statement = "SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?"
         func rules(_ side: String, _ keys: [String]) throws -> [Policy.Rule] {
             let keys = Set(keys)
-            // An address with many routes has many keys.
+            // Many addresses, or domains with many labels, have many keys.
             guard keys.count <= Self.maximumQueries else {
                 return try all(in: database).filter { $0.scope.side == side && keys.contains($0.scope.key) }
             }
