@@ -7,7 +7,7 @@ import Foundation
 package struct PostgreSQLAddress: Equatable, Sendable {
     /// The options for libpq. libpq takes all others from its own environment variables, service files and password files.
     let options: [String: String]
-    /// The URL without the password and without options, for messages.
+    /// The URL without the password and without options other than `service`, for messages.
     package let name: String
     /// Whether the URL contains a password. Every user of the host can read a URL on a command line.
     package let hasPassword: Bool

@@ -114,7 +114,7 @@ final class PostgreSQLEngine: SQLEngine {
 }
 
 extension PostgreSQLEngine {
-    /// "SMIM" and "E": the number of the advisory lock for changing the tables, held until the end of the transaction.
+    /// "SMIME" in ASCII: the number of the advisory lock for changing the tables, held until the end of the transaction.
     private static let lock = 0x53_4D49_4D45
 
     func schemaVersion() throws -> SchemaVersion {

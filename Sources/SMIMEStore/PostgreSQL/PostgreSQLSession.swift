@@ -25,7 +25,7 @@ final class PostgreSQLSession: Sendable {
 
     /// Connects to the server.
     ///
-    /// - Throws: `SQLError` of the kind `.unreachable`
+    /// - Throws: `SQLError` of the kind `.unreachable`; of the kind `.cannotOpen` if libpq is missing.
     init(_ address: PostgreSQLAddress) throws {
         handle = try PostgreSQLHandle(address.options)
         do {

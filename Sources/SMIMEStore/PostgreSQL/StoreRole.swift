@@ -24,7 +24,7 @@ package struct StoreRole: Equatable, Sendable {
         (self.kind, self.name) = (kind, name)
     }
 
-    /// The statements that grant the role its rights and revoke all others. The role must exist. The search path must
+    /// The statements that grant the role its rights and revoke its other rights. The role must exist. The search path must
     /// include the tables' schema.
     package var statements: [String] {
         let role = "\"\(name)\""
@@ -38,7 +38,7 @@ package struct StoreRole: Equatable, Sendable {
             + Self.triggers
     }
 
-    /// Grants the role its rights and revokes all others.
+    /// Grants the role its rights and revokes its other rights.
     ///
     /// - Throws: `KeystoreError.unusableRole` if the role owns the tables, because it would lose its own rights.
     func grant(in database: SQLDatabase) throws {
@@ -146,8 +146,8 @@ extension StoreRole {
                 """
         )
 
-    /// The statements that create a trigger for each updated row of `table`. It runs `body` unless the role is the table's
-    /// owner, and then `rest`. The search path excludes functions and operators of other roles.
+    /// The statements that create a trigger for each updated row of `table`. The trigger runs `body` unless the role is the
+    /// table's owner. Then it runs `rest` for every role. The search path excludes functions and operators of other roles.
     private static func trigger(
         _ name: String,
         on table: String,
