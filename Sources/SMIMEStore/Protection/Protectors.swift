@@ -15,7 +15,7 @@ package enum Protection: String, CaseIterable, Sendable {
 
 /// The store key, sealed by each of its protectors. Each protector alone can open it.
 struct Protectors: Equatable, Sendable {
-    /// How many times to try again because another process replaced the store key between a read and a write.
+    /// The maximum number of attempts. An attempt fails if another process replaces the store key between a read and a write.
     static let changesSeen = 5
 
     private static let keyFileKind = "key-file"
