@@ -71,7 +71,7 @@ extension Policy {
             )
         }
 
-        /// This rule with only its required levels, and `override` and `missing`, which belong to them.
+        /// The required levels of this rule, with its `override`, and with its `missing` if a level is required.
         package var onlyRequired: Rule {
             Rule(
                 scope,
