@@ -68,8 +68,8 @@ public struct KnownRecipient: Sendable {
     package let capabilitiesTime: Date?
     /// The position of the certificate's source in the order of the lookup: 0 for the registry.
     package let rank: Int
-    /// Whether the address belongs to an account of this store, whose private keys do not include that of the certificate.
-    /// False if the account has no private keys, or if a user added the certificate for the address or pinned it.
+    /// Whether the address belongs to an account of this store that has private keys, but not the one of this certificate.
+    /// False if a user added the certificate for the address or domain, or pinned it.
     var lacksKey = false
     /// The cached value of `announced`.
     let announcement = MadeOnce<[SMIMECapability]?>()
@@ -103,8 +103,8 @@ public struct KnownRecipient: Sendable {
 
 extension KnownRecipient {
     /// The algorithms that the owner announced, preferred ones first; nil if there was no announcement. Both signed mail
-    /// and the certificate can announce algorithms, and the newer announcement applies. That of the certificate dates from
-    /// the certificate's first day.
+    /// and the certificate can announce algorithms, and the newer announcement applies. The announcement in the certificate
+    /// has the date `notBefore`.
     ///
     /// RFC 8551 §2.7.1, RFC 4262
     package var announced: [SMIMECapability]? { announcement.value { readCapabilities() } }

@@ -7,11 +7,11 @@ public struct LearningReport: Sendable {
     /// How a certificate relates to the certificates that were known for its address.
     @nonexhaustive
     public enum Kind: String, Sendable {
-        /// The issuer or the key is not that of a known certificate.
+        /// The address has certificates for the same use, but no trusted one with the same key and issuer.
         case changed
-        /// The certificate is the first one of the address.
+        /// The address had no certificate for the same use (signing or encryption), except imported ones without an anchor.
         case learned
-        /// The certificate has the key and the issuer of a known one.
+        /// The certificate has the key and the issuer of a trusted one.
         case renewed
     }
 
@@ -25,7 +25,7 @@ public struct LearningReport: Sendable {
         public let kind: Kind
         /// Whether the certificate is not used until a user trusts it.
         public let isHeld: Bool
-        /// The newest certificate that was known before, trusted ones preferred; nil if there was none.
+        /// The newest certificate for the same use that was known before, trusted ones preferred; nil if there was none.
         public let previous: Certificate?
         /// The Message-ID of the mail with the certificate; nil if it has none.
         public let messageID: String?

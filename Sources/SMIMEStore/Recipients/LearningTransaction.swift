@@ -201,16 +201,16 @@ struct LearningTransaction {
     private func capabilitiesTime(_ sighting: SignerSighting) -> Date? { sighting.signingTime.map { min($0, now) } }
 
     /// Whether the signing time is so far in the future that later messages could not replace the capabilities (RFC 8551
-    /// §2.5.2).
+    /// §2.7).
     private func isFarAhead(_ sighting: SignerSighting) -> Bool {
         sighting.signingTime.map { $0.timeIntervalSince(now) > Self.clockTolerance } ?? false
     }
 }
 
 extension LearningTransaction {
-    /// Whether `certificate` is for the key of a trusted certificate, or has the same trust anchor as all of them: one may be
-    /// from another authority, which certified a key that was known. The anchor does not suffice if a user imported or pinned a
-    /// trusted certificate.
+    /// Whether `certificate` is for the key of a trusted certificate, or has the same trust anchor as all trusted certificates.
+    /// The anchor of only one of them does not suffice, because another CA may have certified a known key. The anchor never
+    /// suffices if a user imported or pinned a trusted certificate.
     func isUnsuspicious(
         _ certificate: Certificate,
         after peers: [KnownRecipient],
@@ -221,7 +221,7 @@ extension LearningTransaction {
         guard believed.allSatisfy({ $0.source == .harvest && $0.trust == .chain }),
             let root = try root(above: certificate, sighting.authorities)
         else { return false }
-        // The authority of an expired certificate may be gone; then another certificate must have the anchor.
+        // The anchor of an expired certificate may have been removed. Then another certificate must have the same anchor.
         let known = try believed.map { (recipient: $0, root: try self.root(above: $0.certificate, [])) }
         return known.contains { $0.root == root }
             && known.allSatisfy { $0.root == root || $0.root == nil && $0.recipient.certificate.notAfter < now }

@@ -5,7 +5,8 @@ package import PKIX
 package struct RecipientChoice: Sendable {
     /// The address that was looked up.
     package let address: AddressScope
-    /// All certificates known for the address, preferred ones first, with the reason why each is used or not.
+    /// All certificates known for the address, with the reason why each is used or not: those of the registry for the address,
+    /// then for its domain, both newest first, and then those of other sources.
     package let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]
 
     /// Why sources could not be queried, one sentence each. It is unknown which certificates these sources have.
@@ -14,8 +15,8 @@ package struct RecipientChoice: Sendable {
     /// missing folder of certificates. For a remote source, only mail that must be encrypted waits.
     package internal(set) var isHeldByOutage = false
 
-    /// The chain of each candidate, without all of its problems; nil for a certificate that a user distrusted, and for one
-    /// with a stored verdict.
+    /// The chain of each candidate; nil for a certificate that a user distrusted, and for one with a stored verdict. For an
+    /// untrusted chain, not all problems are known (`TrustStore.Detail.trust`).
     let chains: [ChainVerdict?]
 
     /// The certificate that is used; nil if no certificate can be used.
@@ -43,7 +44,7 @@ package struct RecipientChoice: Sendable {
     /// chain to query about.
     let lacksChains: Bool
 
-    /// Whether a usable certificate may exist: none was found, but a source could not be queried.
+    /// Whether a usable certificate may exist although none is selected, because a source could not be queried.
     package var isUnknown: Bool { selected == nil && !outages.isEmpty }
 
     /// Whether a known certificate may be usable, but checking it takes too long.

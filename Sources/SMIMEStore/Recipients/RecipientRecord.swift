@@ -76,8 +76,8 @@ enum RecipientRecord {
 
     /// Stores a user's decision about `certificates` for `address`.
     ///
-    /// A decision about a certificate applies to its key. Distrust is stored with all certificates that are known for the
-    /// key at this address. A pin ends the distrust of the key's other certificates.
+    /// A decision about a certificate applies to its key. A pin is stored only with `certificates`; it ends the distrust or
+    /// hold of other certificates for the key at this address. Any other decision is stored with all of them.
     static func setTrust(
         _ trust: KnownRecipient.Trust,
         of certificates: [Certificate],

@@ -90,7 +90,8 @@ package struct RecipientRegistry: Sendable {
     /// Stores the certificates and capabilities of the authors of verified messages, in one transaction.
     ///
     /// - Parameters:
-    ///   - time: the current time. A later signing time is ignored.
+    ///   - time: the current time. It replaces a later signing time. Capabilities with a signing time that is more than 15
+    ///     minutes later are ignored.
     ///   - policy: how to treat a certificate with another issuer or key than the known ones.
     package func learn(
         _ sightings: [SignerSighting],
@@ -117,7 +118,7 @@ package struct RecipientRegistry: Sendable {
     /// for its key.
     ///
     /// A decision about a certificate applies to all certificates for its key at this address: distrust is stored with each
-    /// of them, and a pin ends the distrust of the others.
+    /// of them, and a pin ends the distrust or hold of the others.
     ///
     /// - Returns: the certificates to which the decision applies.
     /// - Throws: `.unknownRecipient`, `.unknownCertificate`

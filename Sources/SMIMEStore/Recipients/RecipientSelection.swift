@@ -11,7 +11,7 @@ package enum RecipientSelection {
         case checkTooLong = "check-too-long"
         case distrusted
         case expired
-        /// The certificate has neither the key nor the issuer of a known one, so a user must trust it first.
+        /// The certificate would replace one with another key or issuer (`ChangePolicy`), so a user must trust it first.
         case held
         /// The certificate is usable, but belongs to an account of this store, which has the private key of another
         /// certificate.
@@ -73,8 +73,8 @@ package enum RecipientSelection {
     /// The reason why each of `recipients` is used or not at `time`; at most one is selected. All must be for one address
     /// or its domain.
     ///
-    /// A certificate is usable if it is valid, allows encryption, is not revoked, and chains to an anchor or is pinned. The
-    /// selected certificate is determined by these criteria, in this order:
+    /// A certificate is usable if it is valid, allows encryption, is not revoked, and chains to an anchor or is pinned.
+    /// `Reason` lists further conditions. The selected certificate is determined by these criteria, in this order:
     ///
     /// 1. The certificate is for the address, not only for the domain.
     /// 2. The store has the private key, if the address belongs to one of its accounts.
