@@ -1,7 +1,7 @@
-/// A number in the database. Each transaction raises it if it changes data that other processes may have cached.
+/// A number in the database. A transaction raises the number if it changes data that other processes may have cached.
 ///
-/// A transaction does not raise the number if it changes nothing, or changes only dates of last use, verdicts, outages, or
-/// the delivery journal.
+/// It does not if it changes nothing, or changes only dates of last use, verdicts, outages, cached answers of certificate
+/// sources, or the delivery journal.
 enum ChangeCounter {
     static let reading = "SELECT number FROM change_counter"
     static let raising = "UPDATE change_counter SET number = number + 1"

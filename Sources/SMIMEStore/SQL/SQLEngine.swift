@@ -1,7 +1,8 @@
 /// An open database: its connections, its transactions, and operations on the whole database.
 ///
-/// Errors of the engine are thrown as `SQLError`, those of the closures unchanged. Writing transactions are serialized,
-/// also across processes. Each ends with `SQLDatabase.finish`, or is rolled back if its closure throws.
+/// Errors of the engine are thrown as `SQLError`, those of the closures unchanged. Writing transactions are serializable,
+/// also across processes: SQLite runs one after the other, PostgreSQL repeats one that conflicts. Each ends with
+/// `SQLDatabase.finish`, or is rolled back if its closure throws.
 protocol SQLEngine: Sendable {
     /// Passes one consistent state of the database to `body`, without waiting for writers.
     func read<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value
