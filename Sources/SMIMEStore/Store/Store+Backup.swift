@@ -31,7 +31,7 @@ extension Store {
 extension SQLEngine {
     /// Writes a consistent copy of the database durably to a new file with mode 0600. Removes the file if this fails.
     func writeCopy(to path: String) throws {
-        // The engine fills an existing empty file, whose mode stays.
+        // The engine fills an existing empty file and keeps its mode.
         Foundation.close(try StoreFolder.createPrivate(path))
         do {
             try copy(to: path)

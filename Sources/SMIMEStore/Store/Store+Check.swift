@@ -8,7 +8,7 @@ extension Store {
     ///
     /// If the store is locked and there is no passphrase, the private keys are not opened, and a finding says so.
     ///
-    /// - Returns: the findings, the worst first; without an error if the store is sound.
+    /// - Returns: the findings, the worst first. No finding has the level `.error` if the store is sound.
     /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`, `.wrongPassphrase`; `.corrupt` if the database is too
     ///   damaged to be searched.
     package func check() async throws(KeystoreError) -> [StoreFinding] {

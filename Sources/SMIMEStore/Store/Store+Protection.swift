@@ -33,7 +33,7 @@ extension Store {
         }
     }
 
-    /// How many times to try again because another process changed the protectors.
+    /// The maximum number of attempts. An attempt fails if another process changes the protectors meanwhile.
     private static let maximumChanges = 20
 
     /// Counts a change that another process made since `before`. The caller then tries again.
@@ -142,9 +142,10 @@ extension Store {
         }
     }
 
-    /// Runs `body` under `StoreLock`, so that no other process changes the store's protectors, on a thread that may block.
+    /// Runs `body` under `StoreLock`, so that no other process of this host changes the store's protectors, on a thread that
+    /// may block.
     ///
-    /// The store cannot be closed after the database has changed and before the key file has.
+    /// The store cannot be closed between the change of the database and that of the key file.
     private func change<Value: Sendable>(
         _ body: @escaping @Sendable (Store, any SQLEngine, KeyFile) throws -> Value
     ) async throws(KeystoreError) -> Value {
@@ -182,7 +183,7 @@ extension Store {
             throw error
         }
         try settleKeyFile(with: engine)
-        // The old sealed keys should not stay in the log. While another process reads, they may.
+        // The old sealed keys should not stay in the write-ahead log. This fails while another process reads.
         engine.truncateLog()
         return value
     }

@@ -1,10 +1,10 @@
 import LibCrypto
 
 extension Store {
-    /// Creates the store in the server's database that `location` names, and a key file on this host if there is none.
+    /// Creates the store at `location`, in files or in a server's database, and a key file on this host if there is none.
     ///
-    /// - Returns: false if the database already has a store, which is not changed.
-    /// - Throws: `.unreachable`, `.cannotCreate`, `.permissions`; `.cannotOpen` if the role cannot create tables.
+    /// - Returns: false if there already is a store, which is not changed.
+    /// - Throws: `.unreachable`, `.cannotCreate`, `.permissions`; `.notPossible` if the database role cannot create tables.
     package static func create(_ location: StoreLocation) async throws(KeystoreError) -> Bool {
         try await onBlockingThread { () throws(KeystoreError) in
             guard let server = location.server else {
@@ -32,8 +32,8 @@ extension Store {
 
     /// Grants roles their rights in the store on the server that `location` names, and revokes their other rights.
     ///
-    /// - Throws: `.notPossible` for a store in a file, and if the caller does not own the store; `.unusableRole` for the
-    ///   owner's own role; what opening throws.
+    /// - Throws: `.notPossible` for a store in a file, and if the database role of this process does not own the store;
+    ///   `.unusableRole` for the owner's own role; what opening throws.
     package static func grant(_ roles: [StoreRole], in location: StoreLocation) async throws(KeystoreError) {
         guard let server = location.server else {
             throw .notPossible(path: location.path, why: "only a store on a server has roles")
@@ -46,7 +46,7 @@ extension Store {
     /// Grants the rights that this version of smime needs to all roles of the store that `location` names. Does nothing for
     /// a store in a file, which has no roles.
     ///
-    /// - Throws: `.notPossible` if the caller does not own the store; what opening throws.
+    /// - Throws: `.notPossible` if the database role of this process does not own the store; what opening throws.
     package static func renewRights(in location: StoreLocation) async throws(KeystoreError) {
         guard let server = location.server else { return }
         try await onBlockingThread { () throws(KeystoreError) in try StoreDatabase.renewRights(on: server) }

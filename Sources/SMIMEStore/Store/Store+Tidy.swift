@@ -4,7 +4,7 @@ package import PKIX
 
 extension Store {
     /// Removes data that was fetched or came with mail and is no longer needed: expired OCSP responses, expired
-    /// revocation lists that a list from the same service replaces, and CA certificates that no chain of the store's
+    /// revocation lists that a newer fetched list by the same key replaces, and CA certificates that no chain of the store's
     /// certificates uses.
     ///
     /// Imported data is never removed. An expired list without a successor stays: it may be the only evidence that a
@@ -118,11 +118,10 @@ private struct FetchedRemains {
 }
 
 extension Store {
-    /// The identities that result from those of `certificates` that renew a certificate of an account: they are for the
-    /// same key.
+    /// Identities for those of `certificates` that renew a certificate of an account, which means that they have the same key.
     ///
-    /// Such a certificate is added to accounts that have the private key: to those whose address or alias it names, and to
-    /// those to which a user assigned the key with `--account`. Existing identities are left out.
+    /// A renewed certificate goes to accounts that have the private key: to those whose address or alias the certificate names,
+    /// and to those to which a user assigned the key with `--account`. Existing identities and CA certificates are left out.
     ///
     /// - Parameter account: the only account to use, whatever addresses the certificates name; nil selects the accounts as
     ///   described above.

@@ -5,7 +5,7 @@ import PKIX
 ///
 /// Opening checks that no other user can read or change the store. The methods return values; signing and decrypting happen
 /// outside of the store, in parallel. Each read sees one consistent state and does not wait for writers. Writers wait for
-/// each other, also across processes.
+/// each other, also across processes; on a server, a writer that conflicts with another one runs again.
 ///
 /// ```swift
 /// let store = try await Store.open("/home/alice/.smime", mode: .readOnly)
@@ -15,9 +15,9 @@ public final class Store: Sendable {
     /// How the store is opened.
     @nonexhaustive
     public enum Mode: Sendable {
-        /// Reading. A missing store is treated as empty, and is not created.
+        /// Reading. A missing store is treated as empty, and is not created; on a server it is an error.
         case readOnly
-        /// Reading and writing. Creates a missing store, unless a store in this place has sent mail.
+        /// Reading and writing. Creates a missing store, except on a server, and except where a store has served mail.
         case readWrite
         /// Reading and writing an existing store. A missing store is not created, because an empty store has no rules.
         case readWriteExisting
@@ -42,11 +42,12 @@ public final class Store: Sendable {
     let database: StoreDatabase
     let unlocker: StoreUnlocker
 
-    /// Opens the store at `location`. Migrates a store with an older schema version.
+    /// Opens the store at `location`. Migrates a store with an older schema version, even if `mode` is `.readOnly`.
     ///
     /// - Parameter passphrase: the source of the passphrase, called when a private key of a locked store is needed.
-    /// - Throws: `.permissions`, `.corrupt`, `.newer`, `.cannotOpen`, `.busy`; with `.readWrite` also `.cannotCreate`,
-    ///   `.missing`, `.notWritable`, `.writeFailed`.
+    /// - Throws: `.permissions`, `.corrupt`, `.newer`, `.older`, `.notMigrated`, `.cannotOpen`, `.busy`; for a store on a server
+    ///   also `.noStore`, `.unreachable`; unless `mode` is `.readOnly` also `.cannotCreate`, `.missing`, `.notWritable`,
+    ///   `.writeFailed`.
     package static func open(
         _ location: StoreLocation,
         mode: Mode,
@@ -58,9 +59,10 @@ public final class Store: Sendable {
         }
     }
 
-    /// Stores everything in `batch`, or nothing. Existing data stays unchanged.
+    /// Stores everything in `batch`, or nothing. Existing accounts and certificates stay; newer revocation lists and OCSP
+    /// responses replace older ones.
     ///
-    /// - Parameter time: the time at which the data counts as added.
+    /// - Parameter time: the time of the import, stored with the new data.
     /// - Throws: `.unmatchedKey`, `.noAccount`, `.noAddress` before anything is written; what opening the store key throws;
     ///   `.notWritable`, `.writeFailed`, `.busy`
     package func add(_ batch: ImportBatch, at time: Date) async throws(KeystoreError) -> ImportReport {
@@ -119,16 +121,17 @@ public final class Store: Sendable {
         try await database.close()
     }
 
-    /// A view of this store for handling one message in a long-running process. It uses the cache of earlier messages,
+    /// A view of this store for handling one message in a long-running process. The view uses the cache of earlier messages,
     /// including opened private keys, and checks once, in its first query, whether the store has changed.
     ///
-    /// Its reads are not one snapshot. Closing this store closes the view.
+    /// The reads of the view are not one snapshot. Closing this store closes the view.
     package func forOneMessage() -> Store {
         Store(location, database.forOneMessage(), unlocker: unlocker, exists: exists)
     }
 
-    /// Leaves a mark that this store serves mail. If its database is lost later, opening does not create an empty store, with
-    /// which all mail would pass in clear. Does nothing for a read-only store and for a store on a server.
+    /// Creates the lock file of deliveries, as a mark that this store has served mail. If the database is lost later, opening
+    /// does not create an empty store, with which all mail would pass in clear. Does nothing for a read-only store and for a
+    /// store on a server.
     ///
     /// - Throws: `.missing` if there is no store; `.cannotCreate`, `.permissions`
     package func noteService() throws(KeystoreError) {
@@ -143,8 +146,8 @@ public final class Store: Sendable {
     /// The change counter that was read last, by this process or by another one of the same service.
     package var latestChangeCount: Int64 { database.latestChangeCount }
 
-    /// Notes that another process of the service has read the change counter `number`: an older state of a read-only server is
-    /// then not used.
+    /// Notes that another process of the service has read the change counter `number`. The store then does not use an older
+    /// state on a standby server.
     package func know(changeCount number: Int64) { database.know(changeCount: number) }
 
     /// Whether changes are rejected.

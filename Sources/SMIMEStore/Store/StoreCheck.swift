@@ -14,7 +14,7 @@ public struct StoreCheck: Sendable {
         case unused
     }
 
-    /// The problems of the store, the worst first; without an error if the store is sound.
+    /// The problems of the store, the worst first. None has the level `.error` if the store is sound.
     public let findings: [StoreFinding]
     /// The fetched and learned data that was no longer needed. Unless `Cleaning.nothing` was requested, the data was
     /// removed.
@@ -31,7 +31,8 @@ public struct StoreCheck: Sendable {
     /// - Parameters:
     ///   - openForReading: opens the store for reading. With a passphrase source, the private keys are checked.
     ///   - openForWriting: opens the store for writing. Called only if there is something to remove.
-    /// - Throws: what opening and reading throws. If the store cannot be written, unneeded data just stays.
+    /// - Throws: what opening, reading and repairing throws. If the user may not write the store, this is an error only if
+    ///   there is something to repair; data that is no longer needed stays.
     package static func run(
         of location: StoreLocation,
         cleaning: Cleaning,
@@ -105,7 +106,7 @@ public struct StoreCheck: Sendable {
     }
 }
 
-/// A finding of a check of the store.
+/// A result of `Store.check`, `Store.looseFiles` or `Store.tidy`.
 public struct StoreFinding: Sendable, Equatable {
     /// The severity of a finding.
     @nonexhaustive
@@ -126,7 +127,7 @@ public struct StoreFinding: Sendable, Equatable {
         case ended
         /// A certificate does not match its fingerprint.
         case fingerprint
-        /// Pages of the database are damaged.
+        /// Pages of the database are damaged, or policy rules were lost or changed.
         case integrity
         /// The store is locked and there was no passphrase, so the private keys were not opened.
         case locked
@@ -142,7 +143,7 @@ public struct StoreFinding: Sendable, Equatable {
         case reference
         /// An interrupted change left a file.
         case staleFile = "stale-file"
-        /// A certificate, a list or an address cannot be read.
+        /// A certificate, a list, or the address, source or trust of a recipient cannot be read.
         case unreadable
     }
 

@@ -89,8 +89,8 @@ package final class StoreOpening: Sendable {
 
     /// Waits until the store is open, for callers that cannot suspend, such as callbacks of a C library. Blocks the thread.
     ///
-    /// - Throws: what opening the store threw; `.openingTimedOut` after `timeout`; `.insideStore` if the caller is code run
-    ///   by the store itself, because the wait would never end.
+    /// - Throws: what opening the store threw; `.openingTimedOut` after `timeout`; `.insideStore` if the store itself runs the
+    ///   caller's code, because the wait could only time out.
     package func storeNow(within timeout: Duration? = nil) throws(KeystoreError) -> Store {
         guard !StoreExecutor.isCurrent else { throw .insideStore(path: location.path) }
         let deadline = DispatchTime.now() + (timeout ?? self.timeout).timeInterval

@@ -3,8 +3,8 @@ import PKIX
 
 /// Certificates, addresses and revocation lists that cannot be read, and columns that do not match their certificate.
 ///
-/// In a shared store gateways can write such rows. Learned and fetched rows can be removed, because they can be learned or
-/// fetched again, and columns can be corrected. Data from a user is not changed.
+/// Gateways can write such rows to a shared store. Learned and fetched rows can be removed, because they can be learned or
+/// fetched again, and columns can be corrected. Certificates, lists and addresses from a user are not changed.
 struct WrongRows {
     private(set) var findings: [StoreFinding] = []
     private var certificates: [Int64] = []
