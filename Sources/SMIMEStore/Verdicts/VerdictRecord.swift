@@ -188,6 +188,7 @@ extension RecipientVerdict {
 }
 
 extension ChainVerdict {
-    /// Whether the chain leads to an anchor, and all its certificates are valid at the time of the verdict.
+    /// Whether the chain leads to an anchor or the certificate is pinned, and all certificates in the chain are valid at the
+    /// time of the verdict.
     var isTrustedNow: Bool { isTrusted && !timeProblems.contains { $0.level == .error } }
 }
