@@ -37,7 +37,7 @@ import Testing
     @Test func `a program that prints without end is ended, and one that fails is no key`() throws {
         #expect(try failure(of: "yes").contains("prints more than a key"))
         #expect(try failure(of: "sh -c yes").contains("prints more than a key"))
-        #expect(try failure(of: "echo key; exit 3").contains("ended with 3"))
+        #expect(try failure(of: "echo key; exit 3").contains("ended with status 3"))
         #expect(try failure(of: "kill -TERM $$").contains("ended by signal 15"))
     }
 

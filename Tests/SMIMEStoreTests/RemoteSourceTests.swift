@@ -136,7 +136,10 @@ import Testing
         lookup.limits = LookupLimits(budget: .milliseconds(100), retention: .seconds(60), retentionOfNone: .seconds(60))
         let choice = try #require(try await lookup.choices(for: [bob], at: .judged).choices.first)
         #expect(choice.isUnknown)
-        #expect(choice.outages.last == "the source ldap cannot be asked: other sources took the time of the message")
+        #expect(
+            choice.outages.last
+                == "the source ldap cannot be asked: other sources used up the lookup time of the message"
+        )
         // Neither source is at fault, so nothing is stored about them.
         #expect(try await home.number("SELECT count(*) FROM lookup_answer") == 0)
     }

@@ -65,7 +65,7 @@ package struct Restoration: Sendable {
         revocationLists = try backup.revocationLists.map { try CertificateList(der: [UInt8]($0)) }
         rules = try backup.policy.map { rule in
             guard let rule = Policy.Rule(rule) else {
-                throw Unrestorable(description: "a policy rule has an unknown kind")
+                throw Unrestorable(description: "a policy rule has an unknown value")
             }
             return rule
         }
@@ -140,7 +140,7 @@ private struct BackupContents {
     func recipient(_ recipient: AccountBackup.Recipient) throws -> Restoration.Recipient {
         guard let trust = KnownRecipient.Trust(rawValue: recipient.trust),
             let source = KnownRecipient.Source(rawValue: recipient.source)
-        else { throw Unrestorable(description: "a recipient has an unknown kind") }
+        else { throw Unrestorable(description: "a recipient has an unknown source or trust") }
         return Restoration.Recipient(
             key: try AddressScope(recipient.address).key,
             certificate: try certificate(recipient.fingerprint),

@@ -128,7 +128,7 @@ struct StoreReplacement {
                 try FileManager.default.copyItem(atPath: location.database + suffix, toPath: kept + suffix)
                 guard chmod(kept + suffix, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
             } catch {
-                throw KeystoreError.writeFailed(path: kept + suffix, reason: "what is there cannot be kept")
+                throw KeystoreError.writeFailed(path: kept + suffix, reason: "the old database cannot be copied")
             }
             try StoreFolder.synchronize(kept + suffix)
         }

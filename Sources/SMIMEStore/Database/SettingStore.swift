@@ -86,7 +86,7 @@ package struct SettingStore: Sendable {
 
     private static func refusal(of key: String, path: String, file: String) -> KeystoreError {
         let why =
-            "\(key) names a program, file or socket of one host, and hosts share this store: write it into \(file) of each host"
+            "\(key) names a program, file or socket of one host, but several hosts share this store: set it in \(file) on each host"
         return .notPossible(path: path, why: why)
     }
 

@@ -73,7 +73,7 @@ extension StoreDatabase {
         } catch { throw KeystoreError(error, path: server.name) }
         guard let missing = roles.first(where: { !known.contains($0.name) }) else { return }
         let why =
-            "the server has no role \(missing.name); its administrator makes one: CREATE ROLE \"\(missing.name)\" LOGIN"
+            "the server has no role \(missing.name); its administrator can create it: CREATE ROLE \"\(missing.name)\" LOGIN"
         throw .notPossible(path: server.name, why: why)
     }
 

@@ -128,7 +128,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .corrupt(let path, let detail): "\(path): the store is damaged: \(detail)"
         case .foreignCopy(let path, let keyFile):
             "\(path): made with another key file than \(keyFile), so no private key in it would open; nothing was changed"
-        case .insideStore(let path): "\(path): a blocking call from code that the store itself runs would never end"
+        case .insideStore(let path): "\(path): code that the store itself runs must not wait for the store"
         case .keyMismatch(let path): "\(path): not the key of this store"
         case .keyMissing(let path): "\(path): the key file is missing, so no private key can be opened"
         case .locked(let path, let why): "\(path): locked: \(why ?? "a passphrase is needed, and none was given")"

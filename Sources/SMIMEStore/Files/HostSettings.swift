@@ -71,7 +71,7 @@ package struct HostSettings: Equatable, Sendable {
         guard let file else { return [:] }
         let bytes = try Self.content(of: file)
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .unusableHostSettings(path: file, why: "is no UTF-8")
+            throw .unusableHostSettings(path: file, why: "is not UTF-8")
         }
         var values: [String: String] = [:]
         for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {

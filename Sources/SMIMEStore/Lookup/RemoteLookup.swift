@@ -61,7 +61,11 @@ struct RemoteLookup {
         guard !missing.isEmpty else { return answer }
         let limit = min(source.timeLimit, left)
         guard limit > .zero else {
-            return Self.with(SourceOutage("other sources took the time of the message"), about: missing, answer)
+            return Self.with(
+                SourceOutage("other sources used up the lookup time of the message"),
+                about: missing,
+                answer
+            )
         }
         let start = ContinuousClock.now
         // Answers that arrive before the deadline are cached, so that the next attempt has less to query.

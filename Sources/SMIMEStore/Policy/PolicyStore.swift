@@ -160,7 +160,7 @@ package struct PolicyStore: Sendable {
     }
 
     private static func unknown() -> SQLError {
-        SQLError(.corrupt, "a policy rule of an unknown kind")
+        SQLError(.corrupt, "a policy rule with an unknown value")
     }
 }
 

@@ -69,7 +69,7 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         let hosts = places.compactMap(\.self).flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
         guard isElsewhere || !hosts.allSatisfy(isLocal) else { return [:] }
         guard given["sslmode"] ?? "verify-full" == "verify-full" else {
-            throw KeystoreError.unusableAddress(name: name, why: "a server elsewhere needs sslmode=verify-full")
+            throw KeystoreError.unusableAddress(name: name, why: "a server on another host needs sslmode=verify-full")
         }
         return ["sslmode": "verify-full", "gssencmode": "disable"]
     }

@@ -19,7 +19,7 @@ package struct StoreRole: Equatable, Sendable {
         let isNamed =
             !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
         guard isNamed else {
-            throw .unusableRole(name: name, why: "a role's name has letters, digits, '-', '_' and '.'")
+            throw .unusableRole(name: name, why: "the name of a role may have only letters, digits, '-', '_' and '.'")
         }
         (self.kind, self.name) = (kind, name)
     }
@@ -46,7 +46,7 @@ package struct StoreRole: Equatable, Sendable {
         guard try database.value(owner, [name], as: Bool.self) != true else {
             throw KeystoreError.unusableRole(
                 name: name,
-                why: "this role owns the tables; a gateway needs another one"
+                why: "this role owns the tables; name another role"
             )
         }
         for statement in statements { try database.execute(statement, isCounted: false) }

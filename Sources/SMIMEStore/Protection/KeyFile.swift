@@ -150,7 +150,7 @@ package struct KeyProgram {
         do { result = try program.run(until: .now + limit) } catch { throw failure(Self.sentence(error, limit)) }
         guard result.status == 0 else {
             result.output.wipe()
-            throw failure("printed no key: it ended with \(result.status)")
+            throw failure("printed no key: it ended with status \(result.status)")
         }
         return result.output
     }

@@ -90,7 +90,7 @@ extension RecipientEntry {
     init?(_ row: SQLRow, of scope: AddressScope) throws {
         let source = KnownRecipient.Source(rawValue: try row.value("source"))
         guard let source, let trust = KnownRecipient.Trust(rawValue: try row.value("trust")) else {
-            throw SQLError(.corrupt, "a recipient of an unknown kind")
+            throw SQLError(.corrupt, "a recipient with an unknown source or trust")
         }
         let record = try VerdictRecord(row, isPinned: trust == .pinned)
         guard !record.usage.contains(.libraryDependent), let fingerprint = Fingerprint(bytes: record.fingerprint) else {

@@ -135,7 +135,7 @@ enum RecipientRecord {
     private static func read(_ row: SQLRow, in database: SQLDatabase) throws -> KnownRecipient {
         guard let source = KnownRecipient.Source(rawValue: try row.value("source")),
             let trust = KnownRecipient.Trust(rawValue: try row.value("trust"))
-        else { throw SQLError(.corrupt, "a recipient of an unknown kind") }
+        else { throw SQLError(.corrupt, "a recipient with an unknown source or trust") }
         let certificate = try row.certificate()
         var recipient = KnownRecipient(
             address: try AddressScope(row.value("address") as String),

@@ -9,7 +9,7 @@ extension Store {
     package func backup(to path: String) async throws(KeystoreError) {
         guard location.server == nil else {
             let why =
-                "a file with everything is made by: smime --home DIR store copy --from URL; or use pg_dump on the server"
+                "to copy the store to files: smime --home DIR store copy --from URL; or use pg_dump on the server"
             throw .notPossible(path: location.path, why: why)
         }
         let database = database

@@ -47,9 +47,9 @@ private struct FetchedRemains {
 
     var findings: [StoreFinding] {
         [
-            (answers.count, "answers of responders that ended"),
-            (lists.count, "fetched revocation lists that ended and have successors"),
-            (authorities.count, "authorities from mail that no certificate here leads to"),
+            (answers.count, "expired OCSP responses"),
+            (lists.count, "expired fetched revocation lists that newer lists replace"),
+            (authorities.count, "CA certificates from mail that no chain uses"),
         ].filter { $0.0 > 0 }.map { StoreFinding(.ended, .note, text: "\($0.1): \($0.0)") }
     }
 

@@ -90,7 +90,7 @@ struct WrongRows {
             .unreadable,
             isLearned ? .warning : .error,
             text:
-                "\(name): a certificate of this recipient has \(isKnown ? "another or no valid address" : "an unknown source or trust")"
+                "\(name): a certificate of this recipient has \(isKnown ? "a wrong or invalid address" : "an unknown source or trust")"
         )
         if isLearned { recipients.append((key, try row.value("certificate"))) }
     }
