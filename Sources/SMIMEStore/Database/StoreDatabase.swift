@@ -42,8 +42,8 @@ final class StoreDatabase: Sendable {
         self.reads = reads
     }
 
-    /// A view of this database for handling one message: its reads share the cache, and check only once whether the cache
-    /// is still valid.
+    /// A view of this database for handling one message. The reads of the view share the cache, and check only once whether
+    /// the cache is still valid.
     func forOneMessage() -> StoreDatabase { StoreDatabase(self, at: MessageReads(cache)) }
 
     /// The number of lookups that the cache has answered (`hits`), and that needed a query (`misses`).

@@ -20,7 +20,8 @@ package struct RecipientLookup: Sendable {
     package struct Answer: Sendable {
         /// The choice for each address, in the order of the addresses.
         package let choices: [RecipientChoice]
-        /// Sources that could not be queried, and unusable data in sources; one sentence each.
+        /// Sources that could not be queried, unusable data in sources and in the store, and certificates of own accounts
+        /// without their private key; one sentence each.
         package let warnings: [String]
     }
 

@@ -2,8 +2,8 @@ import Foundation
 package import PKIX
 
 extension Store {
-    /// The certificates in the store that `identifiers` name, in the order of `identifiers`. They may belong to accounts or
-    /// to other people.
+    /// The certificates in the store that `identifiers` name, in the order of `identifiers`, at most 100 for each. They may
+    /// belong to accounts or to other people.
     package func certificates(
         matching identifiers: [EntityIdentifier]
     ) async throws(KeystoreError) -> [Certificate] {

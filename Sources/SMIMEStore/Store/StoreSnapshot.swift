@@ -8,8 +8,8 @@ package import PKIX
 package struct StoreSnapshot {
     let database: SQLDatabase
 
-    /// The change counter. Each transaction that changes accounts, rules, settings, recipients, anchors or OCSP
-    /// responses raises it. Transactions that only store dates of last use, verdicts or deliveries do not.
+    /// The change counter. A transaction raises the counter if it changes accounts, rules, settings, recipients, CA
+    /// certificates, revocation lists or OCSP responses, but not if it only stores dates of last use, verdicts or deliveries.
     package func changeCount() throws -> Int64 { try ChangeCounter.value(in: database) }
 
     /// The account that sends mail from `address`; nil if there is none.
