@@ -150,9 +150,8 @@ package struct AccountStore: Sendable {
         }
     }
 
-    /// The identity for the first of `recipients` that belongs to an account, and whose algorithm libcrypto supports; old
-    /// identities included. Nil if none belongs to an account. No other private key is opened, however many RecipientInfos a
-    /// message has.
+    /// The first identity that `recipients` name and whose algorithm this libcrypto supports, old identities included; nil if
+    /// `recipients` name no identity of an account. No other private key is opened, however many RecipientInfos a message has.
     ///
     /// - Throws: what opening the store key throws; `.unsupportedKey` if this libcrypto supports none of the matching
     ///   private keys.

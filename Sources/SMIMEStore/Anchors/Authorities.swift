@@ -9,11 +9,11 @@ import PKIX
 struct Authorities: Sendable {
     private static let maximumDepth = 8
     private static let maximumCount = 256
-    /// How many certificates with one name are read.
+    /// The maximum number of certificates with one name that are read.
     private static let maximumRead = 1000
-    /// How many certificates with one name are used without verifying that their keys signed a certificate below them.
+    /// The maximum number of certificates with one name that are used although no signature was verified with their keys.
     private static let maximumUnverified = 8
-    /// How many certificates with one name are used whose keys signed a certificate below them.
+    /// The maximum number of certificates with one name whose keys signed a certificate below them.
     private static let maximumNamed = 32
 
     /// All CA certificates found, nearest first.
@@ -88,8 +88,8 @@ struct Authorities: Sendable {
 
     private typealias Authority = (certificate: Certificate, isAnchor: Bool)
 
-    /// The authorities in `found`, which all have one name, whose keys signed one of `certificates`. First come those that
-    /// an authority key identifier (RFC 5280 §4.2.1.1) names. In both groups, keys that verify fast come first.
+    /// The authorities in `found` whose keys signed one of `certificates`. All of `found` have one name. First come those
+    /// that an authority key identifier (RFC 5280 §4.2.1.1) names. In both groups, keys that verify fast come first.
     private static func issuers(of certificates: [Certificate], among found: [Authority]) -> [Authority] {
         let named = Set(certificates.compactMap(\.authorityKeyIdentifier))
         func isNamed(_ item: Authority) -> Bool { item.certificate.subjectKeyIdentifier.map(named.contains) == true }

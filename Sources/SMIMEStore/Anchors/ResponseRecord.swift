@@ -4,13 +4,13 @@ import PKIX
 /// OCSP responses, in the table `ocsp_response`: one response for each certificate, until it expires. A permanent revocation
 /// never expires.
 enum ResponseRecord {
-    /// How long an expired answer stays stored, in seconds. This allows for differences between clocks.
+    /// How long an expired response stays stored, in seconds. This allows for differences between clocks.
     static let tolerance = 300
-    /// The maximum number of bytes of a stored answer. Longer answers are used, but not stored: a permanent revocation would
-    /// stay for ever.
+    /// The maximum number of bytes of a stored response. Longer responses are used, but not stored, because a response about
+    /// a permanent revocation would stay for ever.
     private static let maximumCount = 65536
 
-    /// The stored answers about `certificates`, including answers about certificates that a CA with another key but the
+    /// The stored responses about `certificates`, including responses about certificates that a CA with another key but the
     /// same name issued.
     static func responses(
         about certificates: [Certificate],
@@ -29,7 +29,7 @@ enum ResponseRecord {
         }
     }
 
-    /// All stored answers.
+    /// All stored responses.
     static func all(in database: SQLDatabase) throws -> [OCSPResponse.Subject: OCSPResponse] {
         Dictionary(try responses("", [], in: database)) { one, _ in one }
     }
@@ -44,8 +44,8 @@ enum ResponseRecord {
         }
     }
 
-    /// Stores `items`. A newer answer replaces an older one, but only a permanent revocation replaces a permanent
-    /// revocation. Expired answers are deleted.
+    /// Stores `items`. A newer response replaces an older one, but only a permanent revocation replaces a permanent
+    /// revocation. Expired responses are deleted.
     ///
     /// - Parameter time: seconds since 1970.
     static func insert(_ items: [FetchedResponse], at time: Int, into database: SQLDatabase) throws {

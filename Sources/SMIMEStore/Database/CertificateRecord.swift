@@ -12,7 +12,7 @@ enum CertificateRecord {
         static let signing = Usage(rawValue: 1)
         static let encryption = Usage(rawValue: 2)
         static let authority = Usage(rawValue: 4)
-        /// Purpose and key usage permit encryption to the certificate. This may also be a CA certificate.
+        /// Extended key usage and key usage permit encryption to the certificate, which may also be a CA certificate.
         static let keyEncryption = Usage(rawValue: 8)
         static let weakKey = Usage(rawValue: 16)
         /// Another CA than the issuer publishes the revocation lists about the certificate.

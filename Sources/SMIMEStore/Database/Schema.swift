@@ -226,8 +226,8 @@ package struct Schema: Sendable {
         ) STRICT
         """,
         "CREATE INDEX crl_by_issuer ON crl (issuer_key)",
-        // A responder's latest answer about each certificate, which is an `OCSPResponse.Subject`. The responder's signature is
-        // verified at each use; the times are those of the answer.
+        // The latest OCSP response about each certificate, which is an `OCSPResponse.Subject`. The responder's signature is
+        // verified at each use; the times are those of the response.
         """
         CREATE TABLE ocsp_response (
             certificate BLOB PRIMARY KEY,

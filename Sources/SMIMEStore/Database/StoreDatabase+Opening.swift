@@ -33,7 +33,7 @@ extension StoreDatabase {
         readOnly: Bool
     ) throws(KeystoreError) -> (any SQLEngine)? {
         let path = location.database
-        // This is read before anything is written: a newer or foreign file must stay unchanged, byte for byte.
+        // The version is read before anything is written: a newer or foreign file must stay unchanged, byte for byte.
         let reader = try openReader(location)
         guard try form(of: reader, path) == Schema.current.version else { return nil }
         guard !readOnly else { return reader }

@@ -2,8 +2,8 @@ import Foundation
 import LibCrypto
 import PKIX
 
-/// The evidence on which the verdicts on a group of certificates depend, under given options at a given time, with its
-/// digest and the period in which it does not change.
+/// The evidence on which the verdicts on a group of certificates depend, for given options and a given time. A digest
+/// identifies the evidence, and `Extent` says for which period the evidence gives the same verdicts.
 struct VerdictBasis {
     /// The evidence for validation, without pins.
     let trust: TrustStore

@@ -29,7 +29,7 @@ package struct PolicyStore: Sendable {
     /// The maximum number of single rules that are read. For more keys, all rules are read at once.
     private static let maximumQueries = 200
 
-    /// That rules are missing or damaged, as a sentence without a full stop; nil if none is.
+    /// A sentence, without a full stop, that says which rules are missing or damaged; nil if the rules are those that were set.
     package func loss() async throws(KeystoreError) -> String? {
         try await database.read { try RuleDigest.error(in: $0)?.message }
     }
@@ -166,8 +166,8 @@ package struct PolicyStore: Sendable {
 
 /// The number and the digest of all rules, which the store keeps in a row of its own.
 ///
-/// A disk can lose a page, write it in another place, or change bytes. SQLite cannot detect that if the page still has a sound
-/// form. Without this row, mail that must be encrypted would be sent in clear after the loss of a rule.
+/// A disk can lose a page, write it in another place, or change bytes. SQLite cannot detect this if the page is still
+/// well-formed. Without this row, mail that must be encrypted would be sent in clear after the loss of a rule.
 struct RuleDigest: Equatable {
     private let count: Int
     private let digest: String

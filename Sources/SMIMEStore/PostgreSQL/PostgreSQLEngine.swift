@@ -5,7 +5,7 @@ import Foundation
 /// Readers see a snapshot (`REPEATABLE READ`). Writers are `SERIALIZABLE`: they run in parallel, and a writer that
 /// conflicts with another is rolled back and run again. So the closures must have no effects outside the database.
 final class PostgreSQLEngine: SQLEngine {
-    /// The maximum number of attempts of a transaction. Then the store counts as busy.
+    /// The maximum number of attempts of a transaction. The last conflict becomes `KeystoreError.busy`.
     private static let maximumAttempts = 20
 
     private static let reading = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]

@@ -3,7 +3,7 @@ import Foundation
 
 /// A connection to a server. `PostgreSQLPool` gives it to only one thread at a time.
 final class PostgreSQLSession: Sendable {
-    /// A request of a pipeline, whose requests are sent together in one round trip.
+    /// A request in a pipeline. All requests of a pipeline are sent together, in one round trip.
     private enum Request {
         case prepare(String, PostgreSQLStatement)
         case execute(String, PostgreSQLArguments)

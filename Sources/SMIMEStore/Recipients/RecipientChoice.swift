@@ -12,7 +12,7 @@ package struct RecipientChoice: Sendable {
     /// Why sources could not be queried, one sentence each. It is unknown which certificates these sources have.
     package internal(set) var outages: [String] = []
     /// Whether mail to the address waits for an unavailable source even if the mail need not be encrypted. This is so for a
-    /// missing folder of certificates. For a remote source, only mail that must be encrypted waits.
+    /// local source, such as a folder of certificates. For a remote source, only mail that must be encrypted waits.
     package internal(set) var isHeldByOutage = false
 
     /// The chain of each candidate; nil for a certificate that a user distrusted, and for one with a stored verdict. For an

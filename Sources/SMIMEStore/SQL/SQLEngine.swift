@@ -29,7 +29,7 @@ protocol SQLEngine: Sendable {
     /// Whether the database server is read-only, according to its latest answer.
     var isReadOnlyServer: Bool { get }
 
-    /// The schema version that is recorded in the database. This needs no transaction.
+    /// The schema version that is recorded in the database. The caller needs no transaction.
     func schemaVersion() throws -> SchemaVersion
 
     /// Runs the missing ones of `migrations`, each in its own transaction.

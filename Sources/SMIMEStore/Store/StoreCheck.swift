@@ -123,7 +123,7 @@ public struct StoreFinding: Sendable, Equatable {
     package enum Code: String, Sendable {
         /// A database column does not match the certificate or the revocation list.
         case columns
-        /// Fetched or learned lists, answers and CA certificates that are no longer needed.
+        /// Fetched or learned revocation lists, OCSP responses and CA certificates that are no longer needed.
         case ended
         /// A certificate does not match its fingerprint.
         case fingerprint
