@@ -221,7 +221,7 @@ extension SQLRow {
     /// The fingerprint in column `fingerprint`.
     fileprivate func fingerprint() throws -> Fingerprint {
         guard let fingerprint = Fingerprint(bytes: try value("fingerprint") as [UInt8]) else {
-            throw SQLError(.corrupt, "a fingerprint of another length")
+            throw SQLError(.corrupt, "a fingerprint has the wrong length")
         }
         return fingerprint
     }

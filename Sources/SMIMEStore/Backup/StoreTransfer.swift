@@ -176,7 +176,10 @@ struct StoreCopy {
             }
         }
         guard protectors.protection != nil else {
-            throw KeystoreError.malformedBackup(path: path, detail: "nothing opens its private keys")
+            throw KeystoreError.malformedBackup(
+                path: path,
+                detail: "neither a key file nor a passphrase opens its private keys"
+            )
         }
     }
 

@@ -99,7 +99,7 @@ package struct HostSettings: Equatable, Sendable {
             return "\(key) needs an absolute path"
         }
         guard key != "lookup.command" || !value.contains(where: \.isWhitespace) else {
-            return "\(key) is the path of a program, without arguments"
+            return "\(key) must be the path of a program, without arguments"
         }
         return nil
     }

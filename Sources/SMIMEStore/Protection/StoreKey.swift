@@ -56,7 +56,10 @@ struct StoreKey: Sendable {
         } catch .wrongPassphrase {
             return nil
         } catch {
-            throw KeystoreError.corrupt(path: location.database, detail: "the store key under a passphrase: \(error)")
+            throw KeystoreError.corrupt(
+                path: location.database,
+                detail: "the store key that the passphrase opens: \(error)"
+            )
         }
     }
 

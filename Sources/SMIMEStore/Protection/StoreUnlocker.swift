@@ -79,7 +79,10 @@ final class StoreUnlocker: Sendable {
     private func openAnew(_ protectors: Protectors) throws(KeystoreError) -> StoreKey {
         guard let sealed = protectors.keyFile else {
             guard let wrapped = protectors.passphrase else {
-                throw KeystoreError.corrupt(path: location.database, detail: "has no protector")
+                throw KeystoreError.corrupt(
+                    path: location.database,
+                    detail: "neither a key file nor a passphrase opens its private keys"
+                )
             }
             return try ask(for: wrapped)
         }

@@ -157,7 +157,7 @@ extension RecipientSelection.Reason: CustomStringConvertible {
         case .held: "held until it is trusted, because its issuer or key changed"
         case .keyMissing: "the store has no private key for it, but has one for another certificate of the account"
         case .laterSource: "a certificate from a source that is earlier in lookup.order is used"
-        case .notForEncryption: "its certificate does not allow encryption"
+        case .notForEncryption: "it does not allow encryption"
         case .notYetValid: "not valid yet"
         case .otherAddress: "it does not name the address, and is not pinned"
         case .pinnedPreferred: "another one is pinned"

@@ -9,7 +9,10 @@ extension Store {
     package func protection() async throws(KeystoreError) -> Protection {
         let protectors = try await database.read { try Protectors(in: $0) }
         guard let protection = protectors.protection else {
-            throw KeystoreError.corrupt(path: location.database, detail: "has no protector")
+            throw KeystoreError.corrupt(
+                path: location.database,
+                detail: "neither a key file nor a passphrase opens its private keys"
+            )
         }
         return protection
     }
