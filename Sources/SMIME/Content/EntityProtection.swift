@@ -5,8 +5,8 @@ import InternetMessage
 ///
 /// RFC 8551 §3.2, §3.5
 enum EntityProtection {
-    /// The body is a CMS object. `declaredType` is the `smime-type` of the header, or nil if there is none. `isNamed` is true
-    /// if all programs that find a name of the part as a file find the name of a CMS object.
+    /// The body is a CMS object. `declaredType` is the `smime-type` of the header, or nil if there is none. `isNamed` is
+    /// true if every file name that a program may read from the header has an extension of CMS objects (RFC 8551 §3.2.1).
     case cms(declaredType: String?, isNamed: Bool)
     /// The entity is a multipart/signed: content with a detached signature.
     case multipartSigned(content: Entity, signature: Entity)
@@ -108,8 +108,8 @@ extension Entity {
 
     private func hasFilename(_ ending: String) -> Bool { filenames.contains { Self.has($0, ending: ending) } }
 
-    /// Whether all programs that find a name of the part as a file find one with one of `endings`. They may save the part
-    /// under this name, and open it with the program for such files.
+    /// Whether every file name that a program may read from the header has one of `endings`. A program may save the part
+    /// under this name, and open it with the application for such files.
     private func isOnlyNamed(_ endings: [String]) -> Bool {
         let fields = header.all("Content-Disposition")
         guard fields.count <= 1, header.first("Content-Location") == nil else { return false }

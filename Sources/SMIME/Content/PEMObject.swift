@@ -4,7 +4,7 @@ import PKIX
 
 /// A CMS object in PEM (RFC 7468 §9), of any size. Text may precede and follow the PEM block (§5.2).
 package enum PEMObject {
-    /// The number of bytes in which a block must begin to be found.
+    /// A block is found only if it begins in the first bytes of the source; this is their number.
     private static let searched = 1 << 20
     private static let begin = Array("-----BEGIN ".utf8)
     private static let end = Array("-----END ".utf8)
@@ -20,9 +20,11 @@ package enum PEMObject {
         let bodyStart: Int
     }
 
-    /// Whether `source` is a CMS object in PEM, and not a mail that contains a PEM block, whatever stands before its fields.
+    /// Whether `source` is a CMS object in PEM. A mail that contains a PEM block is not, even if other text precedes the
+    /// mail's fields.
     ///
-    /// - Parameter others: whether also another PEM block at the start of `source` counts, even a malformed one.
+    /// - Parameter others: whether the result is also true for any other PEM block at the start of `source`, even a
+    ///   malformed one.
     package static func isThere(in source: any ByteSource, orOthers others: Bool = false) throws -> Bool {
         let head = try head(of: source)
         guard let mark = mark(in: head) else { return others && head.starts(with: begin) }
@@ -135,7 +137,7 @@ package enum PEMObject {
 }
 
 extension ArraySlice<UInt8> {
-    /// Whether the first line is the From line of a mailbox, from which some programs take the author.
+    /// Whether the first line is an mbox From line, from which some programs take the author.
     fileprivate var beginsMailbox: Bool {
         (try? HeaderBlock(parsing: Array(self)))?.defects.contains(.mboxLine) == true
     }

@@ -41,11 +41,12 @@ package final class PartMarks: ByteSink {
         }
     }
 
-    /// Whether `field`, which begins at the end of a field's name, may have the value `binary`: unless it is no field, or begins
-    /// with another encoding. Blanks and comments of any length may precede the value, so a value that is not there counts.
+    /// Whether `field`, which begins at the end of a field's name, may have the value `binary`. False only if it is not a
+    /// field, or its value begins with another encoding. Blanks and comments of any length may precede the value, so the
+    /// result is true if the value is out of reach.
     ///
-    /// - Parameter isCut: whether `field` ends at the reach; otherwise the plaintext may go on in the next window, which brings
-    ///   the field again.
+    /// - Parameter isCut: whether `field` ends at the reach; otherwise it ends with the window, and the next call of
+    ///   `lookFor` sees the field again.
     private static func mayNameBinary(_ field: Span<UInt8>, isCut: Bool) -> Bool {
         var position = 0
         while position < field.count, [9, 32].contains(field[position]) { position += 1 }
@@ -59,7 +60,7 @@ package final class PartMarks: ByteSink {
         return !others.contains { isBegun($0, in: value) }
     }
 
-    /// Whether `bytes` begins with `word`, or is the beginning of it, in any case.
+    /// Whether `bytes` begins with `word`, or is a beginning of `word`, ignoring case.
     private static func isBegun(_ word: [UInt8], in bytes: Span<UInt8>) -> Bool {
         isThere(Array(word.prefix(bytes.count)), at: 0, in: bytes)
     }
@@ -70,7 +71,7 @@ package final class PartMarks: ByteSink {
     /// The encodings other than binary.
     private static let others = ["7bit", "8bit", "base64", "quoted-printable"].map { Array($0.utf8) }
 
-    /// Whether `word`, which is in lower case, is at `index`, in any case.
+    /// Whether `word`, which is in lower case, is at `index`, ignoring case.
     private static func isThere(_ word: [UInt8], at index: Int, in bytes: Span<UInt8>) -> Bool {
         guard index + word.count <= bytes.count else { return false }
         return word.indices.allSatisfy { bytes[index + $0] | 0x20 == word[$0] }

@@ -17,7 +17,7 @@ package enum MessageError: Error, Equatable, Sendable {
     case cipherBelowFloor(ContentCipher, floor: ContentCipher)
     /// The MIME structure around the protected content has a defect, so no verdict is possible.
     case defective(MIMEDefect)
-    /// The MIME structure around the protected content does not follow S/MIME. The text is printed after a colon.
+    /// The message, or a CMS object in it, does not follow S/MIME. The text is printed after a colon.
     case malformed(String)
     /// No cipher is announced by all recipients. The text lists the announced ciphers of each recipient.
     case noCommonCipher(String)

@@ -49,8 +49,8 @@ public struct SMIMEError: Error, Sendable {
         case configuration
         /// The same call may succeed later: 451 4.3.0.
         case temporary
-        /// A file, or code of the caller such as a sink or a key provider, cannot be read or written; or a disk is full:
-        /// 451 4.3.0.
+        /// A file cannot be read or written, a disk is full, or code of the caller, such as a sink or a key provider,
+        /// failed: 451 4.3.0.
         case inputOutput
         /// A bug in this library or in libcrypto: 451 4.3.0.
         case bug
@@ -82,8 +82,8 @@ extension SMIMEError: LocalizedError, CustomStringConvertible {
 extension SMIMEError.Code {
     /// A bug in this library or in libcrypto.
     public static let bug = Self("bug", .bug)
-    /// Code of the caller that the library called threw an error: a sink, a key provider, a sequence of chunks. That error is
-    /// the `underlyingError`. An `SMIMEError` that such code throws is not changed.
+    /// Code of the caller threw an error: a sink, a key provider, or a sequence of chunks. That error is the
+    /// `underlyingError`. If it is an `SMIMEError`, it is thrown unchanged.
     public static let callback = Self("callback", .inputOutput)
     /// The task was cancelled.
     public static let cancelled = Self("cancelled", .temporary)
@@ -99,7 +99,7 @@ extension SMIMEError.Code {
     public static let limitExceeded = Self("limitExceeded", .input)
     /// The input does not have the expected format.
     public static let malformed = Self("malformed", .input)
-    /// The content is encrypted with a password or a shared key.
+    /// The content is encrypted with a password or a shared key, and the caller gave none that matches.
     public static let needsSecret = Self("needsSecret", .key)
     /// No cipher is announced by all recipients.
     public static let noCommonCipher = Self("noCommonCipher", .recipient)

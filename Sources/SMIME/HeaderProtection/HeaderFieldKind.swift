@@ -32,8 +32,8 @@ enum HeaderFieldKind {
         "received", "received-spf", "resent-bcc", "return-path", "x-envelope-to", "x-original-to",
     ]
 
-    /// The fields that mail programs display or act upon. Users must be able to tell unprotected fields of these names from
-    /// protected ones.
+    /// The fields that mail programs display or act upon (RFC 9788: "user-facing"). Users must be able to tell unprotected
+    /// fields of these names from protected ones.
     static let shownNames: Set = [
         "autocrypt", "cc", "comments", "date", "disposition-notification-to", "followup-to", "from", "in-reply-to",
         "keywords", "mail-followup-to", "mail-reply-to", "message-id", "references", "reply-to", "return-receipt-to",

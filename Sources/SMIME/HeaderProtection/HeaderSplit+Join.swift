@@ -5,8 +5,8 @@ extension HeaderSplit {
     /// the header of the protected entity. The line ends are those of `outer`.
     ///
     /// Of the inner header only these fields are used: the Content-* fields; MIME-Version if smime added the outer
-    /// MIME-Version; and fields that people read, such as Subject, if the outer header has no such field. Otherwise the
-    /// latter would be lost, for example in mail that `openssl smime -encrypt` made without `-subject`.
+    /// MIME-Version; and fields that people read, such as Subject, if the outer header has no such field. The last rule
+    /// keeps, for example, the Subject of mail that `openssl smime -encrypt` made without `-subject`.
     package static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
         join(outer: outer, inner: inner, .all)
     }
@@ -24,7 +24,7 @@ extension HeaderSplit {
         let slots = outer.fields.indices.filter { isReplaced(outer.fields[$0], outer.lineEnd) }
         let hasVersion = outer.fields.contains { $0.isNamed("MIME-Version") && !isReplaced($0, outer.lineEnd) }
         var known = Set(outer.fields.map { $0.name.lowercased() })
-        // A gateway's checks of the author have seen no From.
+        // A gateway checks the author by the outer From. If there is none, an inner From would be shown unchecked.
         if extent == .gateway { known.insert("from") }
         func isMissing(_ field: HeaderField) -> Bool {
             let name = field.name.lowercased()

@@ -2,7 +2,7 @@ package import ByteStreams
 package import InternetMessage
 
 /// Divides a message's header for S/MIME. The fields that describe the content move into the protected entity. All other
-/// fields stay outside, with unchanged order and bytes. Header protection also copies the other fields into the entity.
+/// fields stay outside in their order. Header protection also copies them into the entity, and may hide them outside.
 ///
 /// Decryption must restore exactly the message that was encrypted. Therefore each new outer field is written at the place of
 /// the first original field with the same name, and `join` puts the original field back there. Without header protection a
@@ -38,8 +38,8 @@ package struct HeaderSplit: Sendable {
     ///
     /// - Parameters:
     ///   - omitting: names of fields to omit both outside and inside, such as `Bcc`.
-    ///   - protection: how the fields are copied inside. If the Content-Type cannot be parsed, it cannot announce the copies,
-    ///     and no field is copied.
+    ///   - protection: how the fields are copied inside. No field is copied if the Content-Type cannot be parsed, so that
+    ///     it cannot announce the copies, or if the inner header would be too long.
     package init(_ header: HeaderBlock, omitting: Set<String> = [], protection: HeaderProtection? = nil) {
         self.header = header
         let omitted = Set(omitting.map { $0.lowercased() })
@@ -70,8 +70,8 @@ package struct HeaderSplit: Sendable {
     /// names.
     package func innerHeader(newEncoding: TransferEncoding?) -> [UInt8] {
         guard let newEncoding else {
-            // Without an empty line the body would be read as part of the header. Some programs would do so even after a line
-            // that ends the header for smime.
+            // Without an empty line the body would be read as part of the header. Some programs do so even after a line at
+            // which smime ends the header.
             let isEnded = !innerFields.isEmpty && !header.defects.contains(.missingHeaderEnd)
             let hasEnd = !header.separatorRange.isEmpty || isEnded
             return innerFields.flatMap(\.bytes) + (hasEnd ? header.separator : header.lineEnd.bytes)
@@ -97,7 +97,7 @@ package struct HeaderSplit: Sendable {
     }
 
     /// The fields of the inner header, including the message's own fields, in order, and the names of the fields without a
-    /// copy; nil if the Content-Type cannot announce the copies.
+    /// copy; nil if the Content-Type cannot announce the copies, or the inner header would be too long.
     private static func protectedFields(
         _ header: HeaderBlock,
         _ protection: HeaderProtection,

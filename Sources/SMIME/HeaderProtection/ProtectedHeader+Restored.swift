@@ -4,9 +4,9 @@ package import InternetMessage
 extension ProtectedHeader {
     /// The message's header as its author wrote it, including the empty line, with the line ends of `outer`.
     ///
-    /// The protected fields replace the outer fields. Fields added in transit stay, except fields that mail programs display:
-    /// readers would take these for protected fields. Of the displayed fields only those that mail servers must add stay (RFC
-    /// 6409 §8).
+    /// The protected fields replace the outer fields. Fields added in transit stay. But if the protection covers all fields
+    /// (`Scheme.isComplete`), added fields that mail programs display are removed, because readers would take them for
+    /// protected fields. Of these, only Date and Message-ID stay, which mail servers add (RFC 6409 §8).
     ///
     /// - Parameters:
     ///   - keepingFrom: whether the outer From stays, because the inner From is not verified.

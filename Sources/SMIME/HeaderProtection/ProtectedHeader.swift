@@ -46,8 +46,8 @@ public struct ProtectedHeader: Sendable {
 
     /// The header of the message in `wrapper`, a protected entity; nil if that message was only forwarded.
     ///
-    /// A sender who protects the header by wrapping writes `forwarded=no`, or the outer header has the same author and date
-    /// as the wrapped message.
+    /// The message was wrapped to protect its header if the wrapper says `forwarded=no`. If the wrapper does not have this
+    /// parameter, the outer header must have the same author, and the same Message-ID or Date, as the wrapped message.
     package init?(wrapped message: HeaderBlock, in wrapper: HeaderBlock, outer: HeaderBlock) {
         guard let type = wrapper.first("Content-Type").flatMap({ ContentType(field: $0) }), type.isMessage else {
             return nil
@@ -102,7 +102,7 @@ public struct ProtectedHeader: Sendable {
     package func hiddenFields(outer: HeaderBlock, above inner: HeaderBlock) throws(MIMEError) -> ProtectedHeader {
         let hidden = Set(hiddenNames(outer: outer))
         let fields = fields.filter { hidden.contains($0.name.lowercased()) }
-        // No signature covers the other fields of that header.
+        // No signature covers the other fields of `inner`.
         let structure = inner.fields.filter(\.isStructural).flatMap { $0.closedBytes(inner.lineEnd) }
         let bare = try HeaderBlock(parsing: structure + inner.lineEnd.bytes)
         return ProtectedHeader(.draft, try bare.asMessage(with: fields, header.lineEnd), records: [])
@@ -152,7 +152,7 @@ public struct ProtectedHeader: Sendable {
 
     /// The names, in lower case, of fields that exist only outside, or that have an additional value outside.
     ///
-    /// Fields that mail servers add are ignored.
+    /// Fields of the kind `HeaderFieldKind.carried`, such as Received, are ignored.
     package func addedNames(outer: HeaderBlock) -> [String] {
         func byName(_ statements: Set<Statement>) -> [String: Set<Statement>] {
             Dictionary(grouping: statements, by: \.name).mapValues { Set($0) }
@@ -166,7 +166,8 @@ public struct ProtectedHeader: Sendable {
             let (own, copied) = (inner[name] ?? [], recorded[name] ?? [])
             let permitted = own.union(copied)
             guard !permitted.isEmpty, let found = statements[name] else { return permitted.isEmpty }
-            // If no value is permitted, the field counts as changed. A value may be recorded or restored, but not both.
+            // If no outer value is permitted, the field is reported as changed, not as added. The outer values may be the
+            // recorded ones or the inner ones, but not a mixture.
             return !found.isDisjoint(with: permitted) && !found.isSubset(of: own) && !found.isSubset(of: copied)
         }
     }

@@ -58,7 +58,7 @@ package struct Inspection: Sendable {
         package internal(set) var problems: [Problem]
     }
 
-    /// The content of a signed object.
+    /// The content of a signed or compressed object.
     package indirect enum Content: Sendable {
         case part(Part)
         case layer(Layer)
@@ -125,7 +125,7 @@ extension Inspection {
         }
     }
 
-    /// The certificates in the file, and the certificates in its CMS objects.
+    /// The certificates in a file of certificates, or in the CMS objects of another file; none for PKCS#12.
     package var certificates: [Certificate] {
         guard case .certificates(let items) = subject else { return outlines.flatMap(\.certificates) }
         return items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }

@@ -165,8 +165,8 @@ public enum CryptographicMessage {
     ///   - password: the password for content encrypted with a password; nil if there is none.
     ///   - onlyAuthenticated: whether content is decrypted only if its encryption protects against changes; see
     ///     `Message.opened`.
-    /// - Throws: `.unauthenticated`, `.notEncrypted`, `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`,
-    ///   and the provider's errors as for `Message.opened`.
+    /// - Throws: `.unauthenticated`, `.notEncrypted`, `.notForUs`, `.needsSecret`, `.decryptionFailed`, `.malformed`,
+    ///   `.unsupported`, `.limitExceeded`, `.file`, `.cancelled`, and the provider's errors as for `Message.opened`.
     public static func decrypt(
         _ object: Content,
         with keys: some KeyProvider,

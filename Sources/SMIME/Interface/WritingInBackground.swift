@@ -1,7 +1,7 @@
 import ByteStreams
 
-// The asynchronous forms of reading and writing. In asynchronous code Swift chooses the ones of writing instead of the synchronous
-// ones.
+// The asynchronous forms of `write`, `bytes` and `Message.init`. In an asynchronous function Swift prefers the asynchronous
+// `write` and `bytes` to the synchronous ones.
 
 extension Message {
     /// Signs and encrypts the message and writes the result in pieces, on `SMIMEExecutor`.
@@ -11,7 +11,8 @@ extension Message {
         try await SMIMEError.inBackground { try writeAll(to: sink) }
     }
 
-    /// Signs and encrypts the message and writes the result into a file, on `SMIMEExecutor`. The file appears only when it is complete.
+    /// Signs and encrypts the message and writes the result into a file, on `SMIMEExecutor`. The file appears only when it
+    /// is complete, unless `path` is a pipe or device.
     ///
     /// - Throws: the errors of the synchronous form.
     public func write(to path: String) async throws(SMIMEError) {

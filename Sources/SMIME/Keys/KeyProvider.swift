@@ -1,7 +1,7 @@
 public import InternetMessage
 public import PKIX
 
-/// A source of keys, certificates and trust: a store, or an in-memory value in tests.
+/// A source of keys, certificates and trust: a store, or a `Keyring` in memory.
 ///
 /// The library calls the provider between opening a layer and reading its content. Arguments and results are values.
 public protocol KeyProvider: Sendable {

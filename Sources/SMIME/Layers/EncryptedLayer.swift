@@ -11,9 +11,9 @@ package struct EncryptedLayer: Sendable {
     enum Content {
         /// Any bytes, for a bare CMS object.
         case anything
-        /// Any bytes if the authentication tag or the key wrap proves the key; otherwise a MIME entity or clean text. For an
-        /// object that is in mail but whose content is not MIME, as openssl writes it. The padding alone would accept one in
-        /// 256 wrong keys.
+        /// Any bytes if the authentication tag or the key wrap proves the key; otherwise a MIME entity or clean text. For
+        /// an object behind MIME header fields only, as openssl writes it: its content need not be MIME. The padding alone
+        /// would accept one in 256 wrong keys.
         case anythingProven
         /// A MIME entity or clean text, for mail.
         case entity
@@ -145,8 +145,8 @@ package struct EncryptedLayer: Sendable {
 /// Plaintext whose integrity was checked, or a substitute, and the header at its start.
 struct Plaintext: Sendable {
     let content: CheckedContent
-    /// The header of the decrypted entity. Clean text without a header gets one; nil if the plaintext is neither an entity
-    /// nor text.
+    /// The header of the decrypted entity. In mail, clean text without a header gets one. Nil for other plaintext that is
+    /// not an entity.
     var header: HeaderBlock?
     /// The start of the body in the plaintext; 0 for clean text without a header.
     var bodyStart = 0

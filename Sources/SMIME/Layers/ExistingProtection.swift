@@ -12,8 +12,8 @@ package enum ExistingProtection: Hashable, Sendable {
 
 /// The outermost layer of an already protected message, and the recipients who can open it.
 ///
-/// A message counts as protected only if it consists of a single CMS object without defects, whatever its header claims. It
-/// counts as encrypted only if all of this holds:
+/// A message is treated as protected only if its body, or the signature of a multipart/signed, is a single CMS object
+/// without defects, whatever the header claims. It is treated as encrypted only if all of this holds:
 /// - The cipher is known, and its parameters are valid.
 /// - The tag has the length that the cipher requires, or the content consists of whole blocks.
 /// - At least one recipient is of a known kind.

@@ -100,7 +100,8 @@ struct CompressedLayer: Sendable {
     }
 }
 
-/// What depends on a signer's certificate only, however many signatures of a layer are by that certificate.
+/// The part of the verdict that depends on the signer's certificate alone. It is the same for all signatures of a layer by
+/// that certificate.
 struct CertificateJudgement {
     /// What the names in the certificate say about the sender; nil if there is nothing to say.
     let finding: SignerIdentity.Finding?

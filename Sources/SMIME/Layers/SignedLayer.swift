@@ -15,8 +15,8 @@ package import Foundation
 /// The caller finds certificates and trust for `signerIdentifiers` and `certificates` and then calls `verify`.
 package struct SignedLayer: Sendable {
     let data: SignedData
-    /// The signed content as an entity; nil if there is no content (a certs-only message) or the content could not be read as
-    /// an entity.
+    /// The signed content as an entity; nil if there is no content (a certs-only message), the content is detached from a
+    /// bare CMS object, or it could not be read as an entity.
     let content: LocatedEntity?
     /// The bytes that were hashed; nil if there are none.
     let signedBytes: SignedBytes?
@@ -42,7 +42,8 @@ package struct SignedLayer: Sendable {
         if !data.fits, content.range.count > 0 {
             // The signer may have used line ends other than CRLF. The signature is accepted if it covers the unchanged bytes.
             var others = [source.stream(in: content.range)]
-            // Many programs make all lines of an embedded message end in CRLF, whatever its parts are labelled.
+            // Many programs make all lines of an embedded message end in CRLF, whatever transfer encoding its parts
+            // declare.
             let outer = content.binaryRanges(in: source, messages: 0)
             if outer != binary { others.append(content.canonicalStream(of: source, binary: outer)) }
             for other in others where !data.fits {
@@ -148,7 +149,7 @@ package struct SignedLayer: Sendable {
         let included = Set(certificates)
         let candidates = certificates + known.filter { !included.contains($0) }
         var judged: [Certificate: CertificateJudgement] = [:]
-        // Several signatures may be by one certificate, which may be large.
+        // Several signatures may be by one certificate, and judging a large one takes long.
         func judgement(of certificate: Certificate) -> CertificateJudgement {
             if let known = judged[certificate] { return known }
             let made = CertificateJudgement(of: certificate, in: self, identity, by: validator, at: time)

@@ -102,8 +102,8 @@ enum CertificateFitness {
         return problems
     }
 
-    /// Checks the signer of an object that is not mail. The extended key usage is not checked, because the caller's verifiers
-    /// determine the usage that they require.
+    /// Checks the signer of an object that is not mail. The extended key usage is not checked, because each verifier
+    /// requires a usage of its own.
     ///
     /// - Throws: `MessageError.unusableSigner`
     static func checkSigner(_ certificate: Certificate, at time: Date) throws(MessageError) {
@@ -138,7 +138,7 @@ enum CertificateFitness {
     }
 }
 
-/// Finds the certificates of a list that CMS refers to, without searching the list.
+/// An index of a list of certificates by the identifiers that CMS uses (RFC 5652 §5.3, §6.2.1).
 struct CertificatePlaces: Sendable {
     private let places: [EntityIdentifier: [Int]]
 
@@ -168,8 +168,8 @@ extension Recipient {
     ///   - certificate: the certificate to encrypt to.
     ///   - capabilities: the algorithms that the recipient announced; nil uses those that the certificate announces.
     ///   - time: the time at which the certificate must be valid.
-    /// - Throws: `.unusableRecipient` for a certificate that belongs to an authority, is not for encryption, is weak, or is
-    ///   not valid at `time`.
+    /// - Throws: `.unusableRecipient` for a certificate that belongs to an authority, is not for encryption, is weak, has a
+    ///   key that libcrypto does not support, or is not valid at `time`.
     public init(
         _ certificate: Certificate,
         capabilities: [SMIMECapability]? = nil,

@@ -23,8 +23,9 @@ extension Message {
     ///     not. Set it in a program that opens mail by itself and shows in any way whether that succeeded: an attacker could
     ///     otherwise send changed copies of an intercepted mail and learn its content from the answers.
     ///   - time: the time at which certificates must be valid.
-    /// - Throws: `.unauthenticated`, `.notForUs`, `.needsSecret`, `.certificatesOnly`, `.malformed`, `.decryptionFailed`, `.cancelled`, `.file`,
-    ///   `.callback` with the error that the provider throws, unless that is an `SMIMEError`.
+    /// - Throws: `.unauthenticated`, `.notForUs`, `.needsSecret`, `.certificatesOnly`, `.malformed`, `.unsupported`,
+    ///   `.limitExceeded`, `.decryptionFailed`, `.cancelled`, `.file`; `.callback` with the error that the provider throws,
+    ///   unless that is an `SMIMEError`.
     public func opened(
         with keys: some KeyProvider,
         password: String? = nil,
@@ -61,8 +62,8 @@ extension SharedSecret? {
 }
 
 extension OpenedMessage: WritableContent {
-    /// The address in From, if it is proven: a valid signature of this address alone covers the whole message. Nil in all other
-    /// cases, also for a message that is valid only by an exception (`VerdictExceptions`) or with several signers.
+    /// The address in From, if it is proven: a valid signature of this address alone covers the whole message. Nil in all
+    /// other cases. For example, the message has several signers, or is valid only because of `VerdictExceptions`.
     public var verifiedAuthor: EmailAddress? { learnable?.author }
 
     package func write(to sink: any ByteSink) throws { try write(to: sink, lineEnd: nil) }
@@ -73,7 +74,8 @@ extension OpenedMessage: WritableContent {
     ///   output must not be used; `.callback` with the error that `sink` throws, unless that is an `SMIMEError`.
     public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
 
-    /// Writes the opened message into a file of mode 0600. The file appears only when it is complete.
+    /// Writes the opened message into a file of mode 0600. The file appears only when it is complete, unless `path` is a
+    /// pipe or device.
     ///
     /// - Throws: the errors of writing to a sink.
     public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path) }

@@ -56,8 +56,9 @@ public struct Message: Sendable {
     ///   - form: whether programs without S/MIME can show the content (detached), or the content is inside the signature
     ///     (opaque).
     ///   - time: the signing time, at which the certificate must also be valid.
-    /// - Throws: `.unusableSigner` for a certificate that does not permit signing mail, is weak, is not valid at
-    ///   `time`, or does not name the one address in From; errors of writing, if the message is already encrypted.
+    /// - Throws: `.unusableSigner` for a certificate that does not permit signing mail, is weak, is not valid at `time`, or
+    ///   does not name the one address in From; errors of writing, if `signed` or `encrypted` was already called for the
+    ///   message.
     public func signed(
         by identity: Identity,
         as form: SignatureForm = .detached,
@@ -74,8 +75,9 @@ public struct Message: Sendable {
     /// - Parameters:
     ///   - recipients: everyone who can decrypt the message. The sender can decrypt it only as one of the recipients.
     ///   - cipher: the cipher; nil chooses the best cipher that all recipients announce, or AES-256-GCM.
-    ///   - time: the time at which the recipients' certificates were checked. The message does not contain it.
-    /// - Throws: `.noCommonCipher`; errors of writing, if the message is already encrypted.
+    ///   - time: has no effect: the signing time is the one given to `signed`, and `Recipient` checks the certificates.
+    /// - Throws: `.noCommonCipher`; `.cipherBelowFloor` for a cipher that smime only reads; errors of writing, if
+    ///   `encrypted` was already called for the message.
     public func encrypted(
         to recipients: [Recipient],
         cipher: ContentCipher? = nil,
@@ -167,7 +169,8 @@ public struct Message: Sendable {
         let kept = header.fields.filter { !$0.namesHiddenRecipients }.flatMap(\.rawBytes)
         let head = Array(header.leadingBytes) + kept
         let changed = try Message(RewrittenSource(head, message.source, after: header.range.upperBound))
-        // A line that ended the header can be allowed as the first line, so that text after it would become fields.
+        // If every field is removed, the line that ended the header becomes the first line. An mbox From line is allowed
+        // there, so the text after it would become fields.
         guard changed.header.bytes.count == head.count else {
             throw SMIMEError(MessageError.defective(.hiddenFields))
         }

@@ -18,8 +18,8 @@ struct LayerWalker {
         /// The MIME entity of the layer; nil for a bare CMS object.
         let part: LocatedEntity?
 
-        /// The header of the layer's entity, if it names an author; nil otherwise. For layers inside a bare CMS object, which
-        /// has no header of its own.
+        /// The header of the layer's entity if it has a From; nil otherwise. A bare CMS object has no header, so signers
+        /// inside it are compared with this one.
         var mailHeader: HeaderBlock? { part.map(\.entity.header).flatMap { $0.first("From") == nil ? nil : $0 } }
     }
 
@@ -68,7 +68,7 @@ struct LayerWalker {
 
     /// The next inner layer; nil after the innermost layer that can be reached without a key.
     ///
-    /// - Throws: `MessageError.tooManyLayers`; `CMSError.limitExceeded` inside a second layer of compression;
+    /// - Throws: `MessageError.tooManyLayers`; `CMSError.limitExceeded` for a second layer of compression;
     ///   `MessageError.malformed` and `.defective`, `CMSError`, `MIMEError`; `CancellationError`; errors of reading.
     mutating func next() throws -> Step? {
         guard ahead.isEmpty else { return try ahead.removeFirst().get() }

@@ -69,7 +69,8 @@ extension MessageOpener {
         var isEncrypted = false
         /// Whether a layer was compressed.
         var isCompressed = false
-        /// Whether an attacker can have changed the plaintext and could learn about it from error messages.
+        /// Whether a layer's encryption is not authenticated. An attacker could then change the ciphertext, and learn about
+        /// the plaintext from different errors.
         var isMalleable = false
         /// Whether the padding of a layer is wrong. Opening then takes as long as with the right padding, and fails at the end.
         var isSubstitute = false
@@ -127,7 +128,8 @@ extension MessageOpener {
 
     /// Judges the signatures in the content of a bare CMS object. The content is not changed.
     ///
-    /// Content that is encrypted, damaged or has too many layers is treated as a file without signatures.
+    /// Layers inside another encrypted layer or inside a damaged layer are not judged. Content with too many layers is
+    /// treated as a file without signatures.
     private func judgeContent(_ opening: inout Opening) async throws {
         if opening.isEncrypted { opening.walker.enter(try contentToJudge(opening)) }
         var steps: [LayerWalker.Step] = []
@@ -153,7 +155,8 @@ extension MessageOpener {
         opening.result.report.noteOuterSignature()
     }
 
-    /// The content of a bare CMS object as an entity that may be signed; nil if its header does not say that it is protected.
+    /// The content of a bare CMS object as an entity that may be signed; nil if its header does not say that it is
+    /// protected, or its structure cannot be read.
     private func contentToJudge(_ opening: Opening) throws -> LocatedEntity? {
         guard let plaintext = opening.plaintext else { return opening.part }
         guard let header = plaintext.header, Entity.mayBeSecured(header) else { return nil }

@@ -70,8 +70,8 @@ extension MessageOpener {
     /// Judges the layers that `walker` finds, up to the first signature. If that signature covers the whole message,
     /// signatures inside it are judged, too.
     ///
-    /// - Parameter outer: the header of the message; nil for a bare CMS object. If the object contains a mail that is signed,
-    ///   its header counts.
+    /// - Parameter outer: the header of the message; nil for a bare CMS object. Signers are then compared with the first
+    ///   header inside the object that has a From, if there is one.
     private func verify(
         _ walker: LayerWalker,
         _ outer: HeaderBlock?,
@@ -134,7 +134,7 @@ extension MessageOpener {
     /// The protected parts below an entity that is not protected itself, including parts of embedded messages.
     ///
     /// - Parameter header: the header of the innermost message that contains the entity. A signer is compared with the From
-    ///   of that message: who forwards signed mail as an attachment is not its author.
+    ///   of that message, because a sender who forwards signed mail as an attachment is not its author.
     /// - Throws: `MIMEError.unreadable`; an embedded message that cannot be parsed has no parts.
     private func protectedParts(
         of place: MessagePlace,

@@ -11,8 +11,8 @@ package import Foundation
 
 /// Verifies and decrypts a message, layer by layer.
 ///
-/// Layers may be nested in any order (RFC 8551 §3.7). `open` accepts every message and reads it once. `decrypt` rejects a
-/// message without encryption. `verify` decrypts nothing.
+/// Layers may be nested in any order (RFC 8551 §3.7). `open` also accepts a message without encryption; `decrypt` rejects
+/// it. `verify` decrypts nothing.
 ///
 /// Reading, hashing and decryption run on the calling thread, except for calls of the provider. If the task is cancelled,
 /// opening ends at the next window of bytes. A server that opens large messages should use an executor of its own
@@ -20,7 +20,7 @@ package import Foundation
 package struct MessageOpener: Sendable {
     /// The maximum number of layers that are opened.
     package static let maximumLayers = LayerLimit.count
-    /// The maximum number of signers that are judged in the parts of one message.
+    /// The number of judged signers after which no further part of a message is judged.
     static let maximumSigners = SignedData.maximumSigners
 
     let provider: any KeyProvider
@@ -73,9 +73,9 @@ package struct MessageOpener: Sendable {
     ///     content, so that the recipient can judge it, too.
     ///   - onlyAuthenticated: whether content is decrypted only if its encryption protects against changes (not CBC). A
     ///     program that answers unknown senders then reveals nothing about unprotected plaintext.
-    /// - Throws: `MessageError.certificatesOnly`, `MessageError.notARecipient`, `MessageError.needsSecret`,
-    ///   `MessageError.unauthenticated`, `MessageError.malformed`, `CMSError.decryptionFailed`, `CancellationError`, and
-    ///   errors of reading and of the provider.
+    /// - Throws: `MessageError.certificatesOnly`, `.notARecipient`, `.needsSecret`, `.unauthenticated`, `.malformed`,
+    ///   `.defective`, `.tooManyLayers`; `CMSError`, `MIMEError`, `CancellationError`; errors of reading and of the
+    ///   provider.
     package func open(
         _ source: any ByteSource,
         structure: Entity? = nil,
@@ -141,8 +141,8 @@ package struct MessageOpener: Sendable {
         VerifiedMessage(report, header: header)
     }
 
-    /// A walk through the layers of a message to open. A defective header does not prevent opening, but then nothing proves
-    /// the author.
+    /// A walk through the layers of a message to open. A header with the defect `hiddenFields` does not prevent opening,
+    /// but the report then contains that error, so no author is verified.
     private static func walker(opening place: MessagePlace) -> LayerWalker {
         LayerWalker(place, isMail: !place.part.entity.header.isOnlyStructural, ignoring: [.hiddenFields])
     }

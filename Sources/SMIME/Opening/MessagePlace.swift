@@ -104,7 +104,7 @@ struct FoundLayer: Sendable {
     var content: Entity?
     /// The smime-type in lower case; nil if there is none.
     var declaredType: String?
-    /// Whether the object may be a signature under the names that the header gives it.
+    /// Whether the file names in the header permit that the object is a signature; see `EntityProtection.cms`.
     var isNamed = true
     let source: any ByteSource
     /// The section of the CMS object (RFC 3501 §6.4.5).

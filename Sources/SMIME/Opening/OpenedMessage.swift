@@ -9,7 +9,7 @@ public struct OpenedMessage: Sendable {
     /// The message as evidence from which the store may learn; nil unless it is valid, signed as a whole, and signed by one
     /// person.
     package let learnable: VerifiedMessage?
-    /// Whether the content is still inside a signature, as the caller requested.
+    /// Whether signatures stay in the output: the caller requested it, or the message is written as received.
     package let keepsSignature: Bool
     private let source: any ByteSource
     private let header: HeaderBlock?
@@ -160,7 +160,7 @@ public struct OpenedMessage: Sendable {
 
 /// The result of verifying a message: the report, and the content of the first signature.
 package struct VerifiedContent: Sendable {
-    /// The report.
+    /// The verdict on each signature, and the problems of the message.
     package let report: VerificationReport
     /// The message as evidence from which the store may learn; nil unless it is valid, signed as a whole, and signed by one
     /// person.

@@ -161,8 +161,8 @@ package struct CipherNegotiation: Sendable {
         }
     }
 
-    /// OAEP for recipients who announce it, and for recipients with unknown capabilities if the cipher is modern; otherwise
-    /// PKCS#1 v1.5, which all programs can read.
+    /// OAEP for recipients who announce it, and for recipients with unknown capabilities if the cipher is authenticated;
+    /// otherwise PKCS#1 v1.5, which all programs can read.
     static func wrapping(_ party: Party, _ cipher: ContentCipher) -> Recipient.RSAWrapping {
         let unknown = cipher.isAuthenticated ? Recipient.RSAWrapping.oaep : .pkcs1
         guard let capabilities = party.capabilities, !party.isOurs else { return unknown }

@@ -106,8 +106,8 @@ extension DividedMessage {
     /// - Throws: `MessageError.defective` for MIME that programs interpret differently, `MessageError.malformed` for a
     ///   protected message that cannot be opened and is to be encrypted once more, `.tooManyLayers`, and errors of reading.
     func checkReadable(isEncrypted: Bool, layers: Int) throws {
-        // If a line in the header is not a field, an empty line is inserted before the text that follows. An ambiguous header
-        // was rejected before.
+        // `hiddenFields` is allowed: an ambiguous header was rejected before, and after the header an empty line is
+        // inserted, so the text that follows cannot become fields.
         let defects = message.defects.filter { $0.isError && $0 != .hiddenFields }
         if let defect = defects.min(by: { $0.rawValue < $1.rawValue }) { throw MessageError.defective(defect) }
         guard isEncrypted, message.protection != nil else { return }

@@ -12,8 +12,8 @@ package import Foundation
 
 /// Signs and encrypts whole messages.
 ///
-/// The message's header fields stay outside, with unchanged order and bytes, and are copied inside. The fields that describe
-/// the content move into the protected entity.
+/// The message's header fields stay outside in their order. `policy` determines whether they are copied inside, and which
+/// of them are hidden outside. The fields that describe the content move into the protected entity.
 /// RFC 8551 §3.1-3.6, RFC 9788
 package struct MessageProtector: Sendable {
     private let omitted: Set<String>
@@ -36,8 +36,8 @@ package struct MessageProtector: Sendable {
     /// Prepares a message for protection.
     ///
     /// - Parameters:
-    ///   - omitting: fields to omit in the output. A Bcc field would reveal all other recipients; a caller that keeps the
-    ///     field must send the message with a program that reads and removes it.
+    ///   - omitting: fields to omit in the output. A Bcc field would reveal the hidden recipients to all others; a caller
+    ///     that keeps the field must send the message with a program that reads and removes it.
     ///   - headers: how to protect the header.
     /// - Throws: `MIMEError`, `MessageError.defective` for a header that other programs interpret differently, and errors of
     ///   reading.
@@ -77,10 +77,13 @@ package struct MessageProtector: Sendable {
 
     /// The names of the fields that will not be protected although protection was requested.
     ///
-    /// Either the fields cannot be written in 7-bit, or no field can be protected because the Content-Type cannot be parsed.
+    /// One of these holds:
+    /// - The fields cannot be written in 7-bit.
+    /// - No field can be protected, because the Content-Type cannot be parsed or the header is too long.
+    /// - The message is already protected. The names are then those of the fields that should have been hidden.
     package func unprotectedNames(isEncrypted: Bool) -> [String] {
         guard let protection = policy.protection(isEncrypted: isEncrypted) else { return [] }
-        // The header of an already signed message is not changed. The report names the fields that should have been hidden.
+        // The header of an already protected message is not changed.
         guard message.protection == nil else { return protection.hiddenFields(of: message.header).map(\.name) }
         let split = HeaderSplit(message.header, omitting: omitted, protection: protection)
         guard split.protection == nil else { return split.unprotectedNames }
@@ -116,7 +119,8 @@ package struct MessageProtector: Sendable {
 
     /// Writes the encrypted message. If there is a signer, the message is signed before it is encrypted.
     ///
-    /// - Throws: `CMSError.unsupported` for a certificate that cannot be used to encrypt, and errors of reading and writing.
+    /// - Throws: `CMSError.unsupported` for a certificate that cannot be used to encrypt; `MessageError` and `MIMEError`
+    ///   for a message that `checkForm` rejects; errors of reading and writing.
     package func encrypt(
         to recipients: [Recipient],
         secrets: [SharedSecret] = [],

@@ -10,13 +10,13 @@ public struct HeaderReport: Sendable {
     /// The values of the protected fields for display; the key is the name in lower case. If a field is repeated, each value
     /// is a line.
     public let values: [String: String]
-    /// The names of the fields that are signed and unchanged since. Whether the signer is trusted is the report's status.
+    /// The names of the fields that are signed and unchanged since. The report's status says whether the signer is trusted.
     public let signed: [String]
     /// The names of the fields that are encrypted and completely or partly hidden in the outer header.
     public let hidden: [String]
     /// The names of the fields whose outer value differs from the value that the author wrote.
     public let differing: [String]
-    /// The names of the fields that exist only in the outer header.
+    /// The names of the fields that exist only in the outer header, or have an additional value there.
     public let added: [String]
     /// The outer values of the fields that differ or were added, in the form of `values`.
     public let outside: [String: String]

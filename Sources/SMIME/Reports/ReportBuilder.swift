@@ -17,7 +17,7 @@ struct ReportBuilder: Sendable {
     private(set) var problems: [Problem] = []
     /// Whether a problem of the message as a whole is an error.
     private(set) var isFaulty = false
-    /// Whether the message contradicts its own header.
+    /// Whether the message or a CMS object in it cannot be read as S/MIME; see `VerificationReport.Status.malformed`.
     private(set) var isMalformed = false
     /// The warning about encryption that was not decrypted; nil if there is none.
     private(set) var undecrypted: Problem?
@@ -85,10 +85,10 @@ struct ReportBuilder: Sendable {
         }
     }
 
-    /// Marks other people who signed exactly the same content as the sender as cosigners.
+    /// Marks as cosigners the other people who signed exactly the same content as the sender.
     ///
-    /// Other signatures do not weaken the sender's signature: they add a name and no content. The caller calls this after all
-    /// signers were added.
+    /// Other signatures do not weaken the sender's signature: they add a name and no content. Call this after all signers
+    /// were added.
     mutating func noteCosigners() {
         for layer in layers.indices where layers[layer].signers.contains(where: { $0.isGood && $0.identity.ok == true })
         {
@@ -98,7 +98,7 @@ struct ReportBuilder: Sendable {
 }
 
 extension ReportBuilder {
-    /// Adds warnings about the MIME structure around the signed content. The From line of a mailbox causes no warning.
+    /// Adds warnings about the MIME structure around the signed content. An mbox From line causes no warning.
     mutating func note(_ defects: Set<MIMEDefect>) {
         let told = defects.filter { !$0.isError && $0 != .mboxLine }.sorted { $0.rawValue < $1.rawValue }
         note(told.map(Problem.init))
@@ -125,7 +125,7 @@ extension ReportBuilder {
         addMismatches { $0.certificate.flatMap(identity.protectedMismatch) }
     }
 
-    /// Adds the warnings about the last layer, if it is a signature inside another signature.
+    /// Adds the problems of the last layer, if it is a signature inside another signature.
     mutating func noteInnerSignature() {
         guard let layer = layers.last, !layer.isPart, layers.dropLast().contains(where: { !$0.signers.isEmpty }) else {
             return

@@ -101,8 +101,8 @@ package struct SignerIdentity {
         )
     }
 
-    /// The finding that a reader must not see the names in `certificate`; nil if they are well-formed. For data without a
-    /// sender.
+    /// The finding that the names in `certificate` are malformed, or too many to compare; nil if they are neither. For data
+    /// without a sender.
     static func defects(of certificate: Certificate) -> Finding? {
         excess(of: certificate)
             ?? malformedName(in: certificate).map { problem in
@@ -118,7 +118,7 @@ package struct SignerIdentity {
         }
     }
 
-    /// The problem of a certificate with an address that is not one, or with control characters in its name; nil if there is
+    /// The problem of a certificate with a malformed address, or with control characters in its name; nil if there is
     /// neither.
     private static func malformedName(in certificate: Certificate) -> Problem? {
         if certificate.hasMalformedAddress {

@@ -36,8 +36,8 @@ extension VerificationReport.Signer {
     ///   - integrity: whether the content is what was signed.
     ///   - chain: whether the certificate is trusted.
     ///   - identity: whether the signer is the sender.
-    ///   - revocation: whether a certificate was revoked. Errors are `revoked` if one of them is `.certificateRevoked` or
-    ///     `.chainRevoked`, and an unknown status otherwise.
+    ///   - revocation: whether a certificate was revoked. The problem `.certificateRevoked` or `.chainRevoked` means that
+    ///     one was; any other problem means that the status is unknown.
     ///   - time: whether the certificates are valid at the validation time.
     public init(
         certificate: Certificate? = nil,

@@ -51,9 +51,10 @@ extension VerificationReport {
         public let capabilities: [String]
         /// Whether the content is what was signed.
         public let integrity: Axis
-        /// Whether the certificate's chain ends at a trust anchor, and the certificate may sign mail.
+        /// Whether the certificate is pinned or its chain ends at a trust anchor, and the certificate may sign mail.
         public let chain: Axis
-        /// Whether the certificate names an address in From, or in Sender.
+        /// Whether the certificate names the address in From. With `VerdictExceptions.sender`, the address in Sender is
+        /// enough.
         public internal(set) var identity: Axis
         /// Whether the certificate, or a certificate authority above it, is known to be revoked.
         ///

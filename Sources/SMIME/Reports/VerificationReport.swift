@@ -12,13 +12,18 @@ public struct VerificationReport: Sendable {
         /// The signature matches and its chain is trusted, but a certificate of the chain had expired at the validation
         /// time.
         case expired
-        /// The signature does not match the content or the signer's key, there is no certificate to check it with, or the
-        /// message as a whole has an error.
+        /// The signature does not match the content or the signer's key, there is no certificate to check it with, it has
+        /// another error, such as MD5 as its digest, or the message as a whole has an error.
         case invalid
-        /// The message contradicts its own header, so no signature is accepted.
+        /// The message or a CMS object in it is malformed, is not supported, or exceeds a limit, so no signature is
+        /// accepted.
         case malformed
-        /// Everything else is good, but the signer is not proven to be the sender: the certificate names no address in From
-        /// or Sender, From does not contain exactly one address, or a name in the certificate is malformed.
+        /// Everything else is good, but the signer is not shown to be the sender, because one of these holds:
+        /// - The certificate does not name the address in From. With `VerdictExceptions.sender`, the address in Sender is
+        ///   enough.
+        /// - From is not exactly one mailbox that all programs interpret alike.
+        /// - The From inside the signature differs from the outer one, or does not name the signer.
+        /// - A name in the certificate is malformed.
         case mismatch
         /// As `expired`, but a certificate of the chain is not valid yet.
         case notYetValid = "not-yet-valid"
@@ -37,9 +42,9 @@ public struct VerificationReport: Sendable {
         /// Every axis that was checked is good for all signers who determine the verdict, and the signatures cover the whole
         /// message.
         case valid
-        /// Everything else is good, but the signature uses SHA-1, or the key of the signer or of an authority is too short:
-        /// less than 2048 bits (RSA, DSA) or 224 bits (elliptic curves). An attacker with enough computers can forge such a
-        /// signature. `VerdictExceptions.weakAlgorithms` accepts it.
+        /// Everything else is good, but the signature or a certificate of the chain uses SHA-1, or the key of the signer or
+        /// of an authority is too short: less than 2048 bits (RSA, DSA) or 224 bits (elliptic curves). An attacker with
+        /// enough computers can forge such a signature. `VerdictExceptions.weakAlgorithms` accepts it.
         case weak
     }
 
@@ -62,7 +67,7 @@ public struct VerificationReport: Sendable {
     public let problems: [Problem]
     /// The header fields inside the protection; nil if there are none, or they cannot be read without a key.
     public let headers: HeaderReport?
-    /// Whether the message contradicts its own header.
+    /// Whether the message or a CMS object in it cannot be read as S/MIME; see `Status.malformed`.
     public let isMalformed: Bool
     /// The warning about encryption that was not decrypted, so that it is unknown what is signed inside; nil if there is none.
     package let undecrypted: Problem?
@@ -105,8 +110,8 @@ public struct VerificationReport: Sendable {
     /// The signers who determine the verdict, those of the outermost signature first.
     public var signers: [Signer] { layers.filter(\.isDecisive).flatMap(\.signers) }
 
-    /// The problems of the message as a whole, and then those of the signers who determine the verdict. For a message that is
-    /// not valid, these are the reasons; an unsigned message may have none.
+    /// The problems of the message as a whole, and then those of the signers who determine the verdict. For a message that
+    /// is not valid, these are the reasons; a message that is unsigned, or signed in part, may have none.
     public var allProblems: [Problem] { problems + signers.flatMap(\.problems) }
 
     /// Whether to show the header fields inside the protection: they are unchanged since they were signed, or they are
@@ -126,8 +131,8 @@ public struct VerificationReport: Sendable {
         case verified
     }
 
-    /// The protection of the message as a whole. Encryption counts even if it was not decrypted; a signature counts if it is
-    /// valid, and not only around the encryption.
+    /// The protection of the message as a whole. It is confidential even if the encryption was not decrypted. It is
+    /// verified only if its status is `valid`, and a signature is inside the encryption, if there is encryption.
     public var summary: Summary {
         let isConfidential = layers.contains { $0.kind.isEncryption && !$0.isPart }
         let isVerified = status == .valid && !isOnlySignedOutside
@@ -145,7 +150,7 @@ public struct VerificationReport: Sendable {
         return layers[encryption...].allSatisfy(\.signers.isEmpty)
     }
 
-    /// The verdict on the message: `valid` only if all axes of all signers are good.
+    /// The verdict on the message: the worst verdict on one of `signers`.
     public var status: Status {
         if let stated { return stated }
         if isMalformed { return .malformed }

@@ -8,7 +8,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A message whose author has proven to have signed it as a whole, with the data to learn from it.
+/// A message that verifiably was signed as a whole by its author, with the data to learn from it.
 ///
 /// Only `MessageOpener` creates a value, and only if all of this holds:
 /// - The verdict is valid, and no algorithm is weak, whether accepted or not.
@@ -34,7 +34,7 @@ public struct VerifiedMessage: Sendable {
     public let capabilities: [UInt8]?
     /// The signing time that the author claims; nil if there is none, or none that can be read.
     public let signingTime: Date?
-    /// The Message-ID as written. It is not protected.
+    /// The Message-ID as written, cut to 998 characters. It is not protected.
     public let messageID: String?
 
     /// The message as evidence from which the store may learn, according to `report`; nil if nothing may be learned.
