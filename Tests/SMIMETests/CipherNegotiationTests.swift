@@ -56,7 +56,9 @@ import Testing
     {
         let low = try choose([[.aes128CBC], [.aes256GCM]], floor: .aes256CBC)
         #expect(low.cipher == .aes256GCM)
-        #expect(low.warnings == ["0@example.com announces no cipher as good as aes-256-cbc: taken as unknown"])
+        #expect(
+            low.warnings == ["0@example.com announces no cipher as good as aes-256-cbc, so its announcement is ignored"]
+        )
         let historic = try #require(ContentCipher.all.first { $0.name == "des-ede3-cbc" })
         let old = try choose([[historic]])
         #expect(old.cipher == .aes256GCM)

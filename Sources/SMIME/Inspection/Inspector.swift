@@ -103,7 +103,7 @@ struct Inspector {
     /// The parts of a multipart, or the embedded message.
     private mutating func children(of place: MessagePlace, problems: inout [Problem]) throws -> [Inspection.Part] {
         guard !place.isTooDeep else {
-            problems.append(Problem(.tooDeep, "messages inside each other are not looked into further"))
+            problems.append(Problem(.tooDeep, "messages nested more deeply are not inspected"))
             return []
         }
         let children: [MessagePlace]
@@ -117,7 +117,7 @@ struct Inspector {
     /// Reads and describes the CMS object `found`.
     private mutating func open(_ found: FoundLayer, _ depth: Int, into result: inout Inspection.Part) throws {
         guard mayOpen(depth) else {
-            result.problems.append(Problem(.tooManyLayers, "there are too many layers to look into"))
+            result.problems.append(Problem(.tooManyLayers, "there are too many layers to inspect them all"))
             return
         }
         do {

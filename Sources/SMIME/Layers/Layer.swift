@@ -53,7 +53,7 @@ enum Layer {
                 )
             )
         case .compressedData: self = .compressed(try CompressedLayer(cms: stream))
-        default: throw MessageError.malformed("a CMS object that mail does not carry")
+        default: throw MessageError.malformed("a CMS object of a type that S/MIME does not use")
         }
     }
 
@@ -67,7 +67,7 @@ enum Layer {
     /// the older name.
     static func understatement(of type: CMSContentType, _ declared: String?) -> [Problem] {
         guard type == .authEnvelopedData, declared == "enveloped-data" else { return [] }
-        return [Problem(.smimeTypeUnderstated, "smime-type says enveloped-data, and it is AuthEnvelopedData")]
+        return [Problem(.smimeTypeUnderstated, "smime-type says enveloped-data, but the object is AuthEnvelopedData")]
     }
 
     /// The content types that each smime-type allows (RFC 8551 §3.2.2). An smime-type that promises authentication allows no

@@ -226,13 +226,14 @@ package struct SignedLayer: Sendable {
             problems.append(Problem(.signingTimeFuture, "the signing time lies in the future"))
         }
         if let begin = certificate?.notBefore, begin.timeIntervalSince(claimed) > Self.clockTolerance {
-            let text = "it was signed at \(claimed.timestamp), and its certificate is valid from \(begin.timestamp)"
+            let text =
+                "the signing time is \(claimed.timestamp), but the certificate is valid only from \(begin.timestamp)"
             problems.append(Problem(.signingTimeFar, text))
         }
         if let sent = header?.first("Date").flatMap({ MessageDate($0.value) })?.date,
             abs(claimed.timeIntervalSince(sent)) > Self.dateTolerance
         {
-            let text = "it was signed at \(claimed.timestamp), and its Date is \(sent.timestamp)"
+            let text = "the signing time is \(claimed.timestamp), but the Date field says \(sent.timestamp)"
             problems.append(Problem(.signingTimeFar, text))
         }
         return problems

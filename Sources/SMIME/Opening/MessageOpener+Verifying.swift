@@ -49,7 +49,7 @@ extension MessageOpener {
             } else {
                 for part in try protectedParts(of: place, header: message.header) {
                     guard result.report.signers.count < Self.maximumSigners else {
-                        let text = "only the first \(Self.maximumSigners) signatures of its parts are judged"
+                        let text = "its other parts are not judged: the limit is \(Self.maximumSigners) signatures"
                         result.report.note(Problem(.tooManySignatures, text))
                         break
                     }

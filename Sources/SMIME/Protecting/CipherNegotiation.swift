@@ -108,7 +108,8 @@ package struct CipherNegotiation: Sendable {
         let unknown = zip(parties, announced).compactMap { party, ciphers -> String? in
             let announcesSome = party.capabilities?.contains { $0.isCipher } ?? false
             guard announcesSome, ciphers.isEmpty else { return nil }
-            return "\(party.name) announces no cipher as good as \(preferences.floor.name): taken as unknown"
+            return
+                "\(party.name) announces no cipher as good as \(preferences.floor.name), so its announcement is ignored"
         }
         (cipher, reason) = try Self.choose(zip(parties, announced).map { ($0.name, $1) }, preferences)
         let cipher = cipher

@@ -80,12 +80,12 @@ struct DividedMessage: Sendable {
     private static func checkSafe(_ form: SevenBitEncoding) throws {
         guard form.unsafeMessages.isEmpty else {
             throw MessageError.malformed(
-                "the header of a message attached to it has letters outside ASCII, long lines or the From line of a mailbox, which cannot be signed unchanged; attach that message in a ZIP file"
+                "the header of an attached message has non-ASCII characters, long lines or an mbox From line, which cannot be signed unchanged; attach that message in a ZIP file"
             )
         }
         guard form.unsafeParts.isEmpty else {
             throw MessageError.malformed(
-                "a part of it cannot be signed as it is, and its type or transfer encoding allows no other form; attach it in a ZIP file"
+                "a part cannot be signed unchanged, and its type or transfer encoding does not permit another encoding; attach that part in a ZIP file"
             )
         }
     }

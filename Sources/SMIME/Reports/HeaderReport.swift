@@ -69,11 +69,15 @@ public struct HeaderReport: Sendable {
         let shown = visible.filter { values[$0] == nil && !ProtectedHeader.isCompleted($0) }
         var texts: [String] = []
         if scheme.isComplete, !shown.isEmpty {
-            texts.append("not protected, so anyone could have added them: \(shown.listedForDisplay)")
+            texts.append(
+                "these outer header fields are not protected, so anyone could have added them: \(shown.listedForDisplay)"
+            )
         }
         if !doubled.isEmpty {
             let names = doubled.listedForDisplay
-            texts.append("doubled outside the protection, and programs differ on which one they show: \(names)")
+            texts.append(
+                "these header fields have an additional value outside the protection, and programs differ on which one they show: \(names)"
+            )
         }
         if !texts.isEmpty { problems.append(Problem(.headerUnprotected, texts.joined(separator: "; "))) }
         return problems

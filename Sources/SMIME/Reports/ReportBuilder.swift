@@ -131,7 +131,7 @@ extension ReportBuilder {
             return
         }
         if layer.signers.contains(where: { !$0.integrity.holds }) {
-            note(Problem(.innerSignature, "a signature inside is not valid"))
+            note(Problem(.innerSignature, "a signature inside another is not valid"))
         }
         // The report already judges the identity of signers who determine the verdict.
         guard !layer.isDecisive else { return }

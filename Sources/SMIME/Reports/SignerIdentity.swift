@@ -122,7 +122,7 @@ package struct SignerIdentity {
     /// neither.
     private static func malformedName(in certificate: Certificate) -> Problem? {
         if certificate.hasMalformedAddress {
-            return Problem(.certificateAddressMalformed, "an address in the certificate is not one")
+            return Problem(.certificateAddressMalformed, "an address in the certificate is malformed")
         }
         guard certificate.subject.holdsControlCharacters else { return nil }
         let text = "the name in the certificate holds line breaks or other control characters"
