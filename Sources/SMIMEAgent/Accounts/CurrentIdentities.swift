@@ -71,7 +71,7 @@ extension Account {
         return identities.map(\.certificate).filter(lapsing.contains)
     }
 
-    /// The account's certificates that are valid at `time`, if all of them are revoked; otherwise none.
+    /// The account's certificates whose validity period includes `time`, if all of these are revoked; otherwise none.
     package func revokedCertificates(at time: Date, verdicts: CertificateVerdicts) -> [Certificate] {
         let valid = identities.map(\.certificate).filter { $0.isValid(at: time) }
         return valid.allSatisfy(verdicts.isRevoked) ? valid : []

@@ -11,7 +11,7 @@ struct DoctorLibraryCheck: DoctorCheck {
     mutating func run() {
         add("libcrypto", .ok, text: Libcrypto.version)
         for fault in LibcryptoFault.known(in: Libcrypto.versionNumber) {
-            // This check cannot find out whether the library is installed.
+            // Some distributions repair a fault without a new version number, which this check cannot find out.
             add(
                 "libcrypto-fault",
                 .warning,

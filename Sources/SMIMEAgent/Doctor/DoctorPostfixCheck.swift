@@ -148,7 +148,8 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// Checks that mail is not signed with DKIM before the filter, because the filter's changes break a DKIM signature.
+    /// Checks who may use which sender address, and that no milter gets mail before the filter, because the filter's
+    /// changes break a DKIM signature.
     mutating func checkSenders(_ port: PostfixConfiguration.Service) {
         checkLogins(of: port)
         if let milters = port.override("smtpd_milters") ?? configuration.parameters["smtpd_milters"], !milters.isEmpty {

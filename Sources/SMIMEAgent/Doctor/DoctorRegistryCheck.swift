@@ -14,7 +14,7 @@ struct DoctorRegistryCheck: DoctorCheck {
         try await checkSources()
     }
 
-    /// How many addresses with expiring certificates are named; the finding gives only the number of the others.
+    /// How many addresses are named in one check; another finding gives the number of the others.
     private static let maximumNamed = 10
 
     /// Reports addresses with a certificate that is not used until a person trusts it.

@@ -14,7 +14,7 @@ struct DoctorServeCheck: DoctorCheck {
         }
     }
 
-    /// What a client can do that connects to a TCP socket for mail of `direction`.
+    /// What a client that connects to a TCP port for mail of `direction` can do.
     static func consequence(of direction: PostfixConfiguration.Direction?) -> String {
         let reach = "every user and program of this host can connect to a TCP port"
         return switch direction {

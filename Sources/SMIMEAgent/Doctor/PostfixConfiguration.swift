@@ -107,7 +107,7 @@ package struct PostfixConfiguration: Sendable {
         (port?.override(name) ?? parameters[name]).flatMap { Int($0) }
     }
 
-    /// The value of `name` in seconds, Postfix's default unit for time limits.
+    /// The value of `name` in seconds, which is also the unit of a value without one; nil if the value is not a time.
     func seconds(_ name: String) -> Int? {
         let units = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         guard let text = parameters[name], let last = text.last else { return nil }
@@ -205,7 +205,7 @@ extension PostfixConfiguration {
         }
     }
 
-    /// The addresses of a port's milters, without the settings in braces that may follow each address.
+    /// The addresses of a port's milters, without the settings that may follow an address inside braces.
     func milters(of port: Service) -> [String] {
         let list = value("smtpd_milters", of: port) ?? ""
         return list.split { ", {}\t".contains($0) }.map(String.init).filter { $0.contains(":") }

@@ -2,7 +2,7 @@
 package struct ServeListener: Equatable, Sendable {
     /// Whether the listener takes mail from this host's users (outgoing) or for them (incoming).
     let direction: PostfixConfiguration.Direction
-    /// The listener in the words of the option.
+    /// The listener as the option gives it.
     let text: String
     /// `unix:PATH`, `fd:NAME`, or a host and a port in the form of `address(_:)`.
     let address: String

@@ -19,12 +19,12 @@ package enum AgentError: Error, Sendable {
     case holdsPrivateKeys(file: String)
     /// None of the imported files contains a certificate for the private key in this file.
     case unpairedKey(file: String)
-    /// The account already has a private key, no anchor makes the certificate of a new one trusted, and the account was not
-    /// named.
+    /// The imported private key is new for an account that already has one, and no trust anchor or pin makes its
+    /// certificate trusted. The caller passed neither an account nor `trusting`.
     case unconfirmedKey(Certificate, for: EmailAddress)
     /// The certificate of an identity names no address, and no account was given for the identity.
     case unnamedIdentity(Certificate)
-    /// Nothing in the files could be stored. The value is the problem of the last file; nil if there is none.
+    /// Nothing in the files could be stored. The value is the last problem that was found; nil if there is none.
     case nothingToImport(Problem?)
     /// The message has more than one From field.
     case severalFrom
@@ -134,11 +134,12 @@ package enum InputName {
 extension SMIMEError.Code {
     /// From is not exactly one mailbox that all mail programs read as the same address.
     public static let doubtfulAuthor = Self("doubtfulAuthor", .input)
-    /// A service that must say whether a certificate may be used does not answer.
+    /// A certificate source, or a service that must say whether a certificate may be used, does not answer.
     public static let serviceUnavailable = Self("serviceUnavailable", .temporary)
-    /// An account has a private key, no anchor makes the certificate of a new one trusted, and the account was not named.
+    /// The imported private key is new for an account that already has one, and no trust anchor or pin makes its
+    /// certificate trusted. The caller passed neither an account nor `trusting`.
     public static let unconfirmedKey = Self("unconfirmedKey", .input)
-    /// A setting of the store has an invalid value, or names a folder that cannot be read.
+    /// There is no such setting, its value is invalid, or it names a folder that cannot be read.
     public static let unusableSetting = Self("unusableSetting", .configuration)
 }
 

@@ -66,8 +66,8 @@ package struct ConfigurationProfile {
 
     /// A payload with the keys that every payload has.
     ///
-    /// The payload's identifiers depend only on the names of its contents, so a new profile replaces the earlier one on a
-    /// device.
+    /// The payload's identifiers depend only on the address, the type and the certificate, so a new profile replaces the
+    /// earlier one on a device.
     private func payload(
         _ type: String,
         named name: String,

@@ -22,7 +22,7 @@ package struct ContactCard {
         return (lines + keys + ["END:VCARD"]).map { FoldedLine.folding($0, width: 75, lineEnd: "\r\n") }.joined()
     }
 
-    /// `value` with special characters escaped, and without control characters.
+    /// `value` with special characters escaped. `value` must not contain control characters.
     ///
     /// RFC 6350 §3.4
     private static func escaped(_ value: String) -> String {

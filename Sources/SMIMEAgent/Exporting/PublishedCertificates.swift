@@ -71,7 +71,7 @@ extension PublishedCertificates {
         guard let signing, var signer = identities.first(where: { $0.certificate == signing }) else { return nil }
         signer.chain = authorities
         signer.encryptionCertificate = encryption
-        // `signing` was chosen because it can sign.
+        // `signing` was checked when it was chosen.
         return try CryptographicMessage.sign(
             CryptographicMessage.Content(content),
             by: signer,
@@ -92,8 +92,8 @@ package struct SMIMEARecord {
         self.certificate = certificate
     }
 
-    /// The line of the zone file. It contains the whole certificate, whose only trust is that of the domain (usage 3,
-    /// selector 0, matching type 0).
+    /// The line of the zone file. It contains the whole certificate, which is trusted because the domain publishes it
+    /// (DANE-EE: usage 3, selector 0, matching type 0; RFC 7218).
     package var zoneLine: String { "\(owner) IN SMIMEA 3 0 0 \(certificate.der.hexadecimal)\n" }
 }
 

@@ -3,8 +3,8 @@ package import Foundation
 import PKIX
 package import SMIMEStore
 
-/// Stores the certificates of a directory's LDIF file, of any number, in transactions of a thousand each. Importing the same
-/// file again changes nothing, so an interrupted import can be repeated.
+/// Stores the certificates of a directory's LDIF file, of any number, in transactions of about a thousand each. Importing
+/// the same file again changes nothing, so an interrupted import can be repeated.
 package struct DirectoryImport {
     /// The result of the import of one file.
     package struct Outcome: Equatable, Sendable {
@@ -21,7 +21,7 @@ package struct DirectoryImport {
         package init() {}
     }
 
-    /// How many certificates go into one transaction.
+    /// How many certificates are collected before they are stored in one transaction.
     private static let batchSize = 1000
 
     private let store: Store

@@ -65,8 +65,8 @@ package struct FileImport {
     ///   - learned: called with the result of each batch of mail.
     ///   - warn: called for what was ignored, such as files that are not revocation lists.
     ///   - describe: makes the sentence of a problem from an error.
-    /// - Throws: `AgentError.unnamedIdentity`, `.nothingToImport`, `.nothingLearned`, `KeystoreError`, and the reason why
-    ///   learning ended early if there was nothing else to store.
+    /// - Throws: `AgentError.unnamedIdentity`, `.unconfirmedKey`, `.nothingToImport`, `.nothingLearned`, `KeystoreError`,
+    ///   and the reason why learning ended early if there was nothing else to store.
     package func run(
         _ contents: ImportedFiles,
         into existing: Store?,

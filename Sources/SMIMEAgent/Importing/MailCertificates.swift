@@ -32,7 +32,7 @@ package struct MailCertificates: Sendable {
         return signers.flatMap(authorities.allIssuers).filter { seen.insert($0).inserted }
     }
 
-    /// The highest authority of each chain above `signer` in the mail: anyone can certify the key of an authority under a root
-    /// of the same name. Empty if there is none.
+    /// The highest authority of each chain above `signer` in the mail; empty if there is none. There may be several chains,
+    /// because anyone can certify an authority's key under another root of the same name.
     package func highest(above signer: Certificate) -> [Certificate] { authorities.tops(above: signer) }
 }

@@ -62,7 +62,7 @@ extension Store {
     /// without a chain, because a person compared its fingerprint; `.distrusted` never trusts it; `.chain` trusts it if its
     /// chain is valid.
     ///
-    /// The setting applies to every certificate of the address with the same key.
+    /// The decision applies to every certificate of the address with the same key.
     ///
     /// - Throws: `.unknownRecipient`, `.unknownCertificate`, `.storeReadOnly`, `.storeUnusable`, `.storeBusy`, `.file`
     public func changeTrust(

@@ -9,7 +9,7 @@ extension Store {
     public struct Copy: Sendable {
         /// The message of this copy; it is signed and encrypted while it is written.
         public let message: Message
-        /// The only recipients of this copy.
+        /// The envelope recipients of this copy.
         public let recipients: [EmailAddress]
         /// Sentences about the mail that did not prevent its encryption, such as that its author will not be able to read it.
         /// They are the same for all copies.
@@ -41,7 +41,7 @@ extension Store {
     /// For a resent message, the fields of the latest resending take the place of To, Cc and Bcc (RFC 5322 §3.6.6). Without
     /// encryption there is one copy for all recipients. No copy has a Bcc field, whether it is protected or not.
     ///
-    /// Throws unless every recipient can read the mail.
+    /// With encryption, throws unless every recipient has a usable certificate.
     ///
     /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`,
     ///   `.doubtfulAuthor`, `.unusableSigner`, `.serviceUnavailable`, `.unusableSetting`, `.storeLocked`, `.wrongPassphrase`,

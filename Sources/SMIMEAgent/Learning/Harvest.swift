@@ -43,10 +43,10 @@ package struct Harvest: Sendable {
     }
 
     /// Reads `sources` to their end, until `isInterrupted` returns true, or until the store fails. In all three cases the
-    /// messages in progress are finished, and everything learned is stored and reported.
+    /// messages in progress are finished. Unless the store failed, everything learned from them is stored and reported.
     ///
     /// - Parameters:
-    ///   - advance: called with the number of bytes that were processed.
+    ///   - advance: called with the total number of bytes that were processed so far.
     ///   - unreadable: called for each path that cannot be read.
     ///   - learned: called with the result of every batch.
     package func run(

@@ -54,7 +54,7 @@ package final class MailSources {
         standardInput = nil
     }
 
-    /// Whether `source` begins as a mailbox does, or as a mail with a sender.
+    /// Whether `source` begins like a mailbox, or like a mail with a From field.
     package static func beginsAsMail(_ source: any ByteSource) throws -> Bool {
         try MboxReader.isMbox(source) || header(of: source)?.first("From") != nil
     }

@@ -48,7 +48,8 @@ extension SourceAnswer {
     /// Calls `question` for each of `addresses`, and records outages.
     ///
     /// - Parameter isOneServer: whether all addresses are looked up at one server.
-    /// - Throws: `SourceOutage` if that one server ran into the time limit before it answered about any address.
+    /// - Throws: `SourceOutage` if there is one server, and it exceeded the time limit before it answered about any
+    ///   address.
     mutating func collect(
         _ addresses: [AddressScope],
         isOneServer: Bool,

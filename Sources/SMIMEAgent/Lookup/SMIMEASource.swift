@@ -3,8 +3,8 @@ import InternetMessage
 import PKIX
 package import SMIMEStore
 
-/// SMIMEA records as a source of certificates (RFC 8162), including records for a whole domain. Records that DNSSEC does not
-/// prove are ignored.
+/// SMIMEA records as a source of certificates (RFC 8162), including records for a whole domain. Records that DNSSEC does
+/// not authenticate are ignored.
 package struct SMIMEASource: RemoteSource {
     package let resolver: SecureResolver
     package let timeLimit: Duration

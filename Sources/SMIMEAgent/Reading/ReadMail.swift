@@ -8,7 +8,8 @@ package struct ReadMail: Sendable {
     package let message: ReadableMessage
     /// The verdict on the whole message.
     package let verdict: ReadVerdict
-    /// The header fields that a signature proves, by their names in lower case. They replace the outer fields.
+    /// The values of the header fields that an accepted signature covers, by their names in lower case. They replace the
+    /// outer values.
     package let provenFields: [String: String]
     /// The verdicts on parts, by the section of their signature; nil if the verdict on the whole message applies to each
     /// part.
@@ -182,7 +183,8 @@ package struct ReadVerdict: Sendable {
     /// Further remarks for the reader, each a sentence.
     package let remarks: [String]
 
-    /// - Parameter isSigned: nil means that exactly a good verdict is that on a valid signature.
+    /// - Parameter isSigned: whether a valid signature covers the message or part; nil means that one does if `tone` is
+    ///   good.
     package init(_ tone: Tone, _ sentence: String, isSigned: Bool? = nil, remarks: [String] = []) {
         self.tone = tone
         self.isSigned = isSigned ?? (tone == .good)

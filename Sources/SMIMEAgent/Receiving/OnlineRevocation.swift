@@ -109,6 +109,7 @@ package actor OnlineRevocation: RevocationSource {
         }
         return nil
     }
+
     /// Stores the same data as `keep()`.
     ///
     /// - Returns: a sentence about why that failed; nil if it succeeded.

@@ -5,10 +5,11 @@ package enum Availability: Hashable, Sendable {
     /// There is no key or certificate, and never was. `why` is inserted in parentheses after "no usable certificate for …",
     /// in this case and the following ones.
     case missing(why: String)
-    /// Unknown, because another host or program could not be reached: only a message that requires the answer waits.
+    /// Unknown, because another host or program could not be reached. Only a message whose rule requires the protection is
+    /// deferred.
     case unreached(why: String)
-    /// Unknown, because a source of certificates could not be reached, or checking a certificate takes too long: the message
-    /// waits.
+    /// Unknown, because a source of certificates could not be reached, or checking a certificate takes too long. The
+    /// message is deferred.
     case unknown(why: String)
     /// There is a key or certificate, but it cannot be used, for example because it expired. A warning says so.
     case unusable(why: String)

@@ -64,11 +64,12 @@ package struct RecipientPlan: Sendable {
         package let number: Int?
     }
 
-    /// The copies of a message with `header`: one for `addresses`, or else To and Cc, and one for each Bcc recipient. For a
-    /// resent message, the fields of the latest resending count instead.
+    /// The copies of a message with `header`. If there are `addresses`, or a secret decrypts the message, there is one
+    /// copy, and the header is not read. Otherwise there is one copy for To and Cc, and one for each Bcc recipient; for a
+    /// resent message, the fields of the latest resending are read instead.
     ///
     /// - Parameters:
-    ///   - senders: the senders, whose rules choose the cipher.
+    ///   - senders: the senders, whose exceptions in the setting `encryption.unknown` apply.
     ///   - sender: the sender according to the option or From; nil if the message is not encrypted to the sender.
     /// - Throws: `AgentError.noUsableCertificate` with every recipient without a usable certificate,
     ///   `AgentError.noRecipients`, `AgentError.malformedRecipients`, `KeystoreError`, `MessageError`

@@ -53,7 +53,7 @@ package struct CipherPreferences: Sendable {
     }
 
     /// The preferences for one message. The first of `recipients` that has an exception decides, otherwise the first of
-    /// `senders` that has one. If several patterns match an address, the most specific one counts.
+    /// `senders` that has one. If several patterns match an address, the most specific one applies.
     package func preferences(
         from senders: [EmailAddress],
         to recipients: [EmailAddress],

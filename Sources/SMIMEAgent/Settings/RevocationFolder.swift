@@ -11,9 +11,10 @@ struct RevocationFolder {
     /// The most bytes of lists, and the most files, that are read.
     private static let (maximumCount, maximumFiles) = (128 << 20, 1000)
 
-    /// Every list in the folder. Unreadable files and files beyond the limits are ignored with a warning.
+    /// Every list in the folder. Files whose names begin with a dot are ignored; unreadable files and files beyond the
+    /// limits are ignored with a warning.
     ///
-    /// - Throws: `SettingError.folderUnreadable` if there is no such folder.
+    /// - Throws: `SettingError.folderUnreadable` if there is no such folder, or it cannot be read.
     func lists(warn: (String) -> Void) throws(SettingError) -> [FiledRevocationList] {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: path).sorted() } catch {

@@ -10,11 +10,11 @@ package enum Setting: String, CaseIterable, Sendable {
     case encryptionFloor = "encryption.floor"
     /// The cipher for recipients whose ciphers are unknown, in the form that `CipherPreferences` reads.
     case encryptionUnknown = "encryption.unknown"
-    /// The name of this host in verdicts; if empty, the host's full name.
+    /// The name of this host in verdicts (authserv-id, RFC 8601 §2.5); if empty, the host's full name.
     case authservID = "filter.authserv-id"
     /// A sentence for readers of bounces. If a domain follows the setting's name, the sentence is for senders of that domain.
     case bounceText = "filter.bounce-text"
-    /// The address that is notified of decrypted mail that cannot be delivered; if empty, no address is notified.
+    /// The envelope sender of decrypted mail, to which its bounces go; if empty, the null sender.
     case decryptedSender = "filter.decrypted-sender"
     /// Where `smime filter` writes the log line for each mail: a `LogTarget`.
     case filterLog = "filter.log"

@@ -109,8 +109,8 @@ extension Store {
         try await decodedSettings { try $0[.recipientDelimiter, Subaddressing.init(parsing:)] }
     }
 
-    /// The sentence for readers of bounces to `sender`: the setting `filter.bounce-text` for the sender's domain, or else the
-    /// general one; empty if neither is set.
+    /// The sentence for readers of bounces to `sender`: the setting `filter.bounce-text` for the sender's domain, or else
+    /// the general one; the default sentence if neither is set.
     ///
     /// - Throws: `KeystoreError`
     package func bounceText(for sender: EmailAddress?) async throws -> String {

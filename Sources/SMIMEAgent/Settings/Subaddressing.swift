@@ -16,8 +16,8 @@ package struct Subaddressing: Hashable, Sendable {
 
     private init(_ delimiters: String) { self.delimiters = delimiters }
 
-    /// Reads the delimiters, one character each; an empty `text` means that there are none. Returns nil if a character is not
-    /// punctuation that a local part may contain.
+    /// Reads the delimiters, one character each; an empty `text` means that there are none. Returns nil if a character is
+    /// not punctuation that a local part may contain, or there are more than eight.
     package init?(parsing text: String) {
         guard text.utf8.count <= 8, text.allSatisfy({ "!#$%&'*+-/=?^_`{|}~.".contains($0) }) else { return nil }
         delimiters = text
@@ -72,8 +72,8 @@ extension Subaddressing: CustomStringConvertible {
 }
 
 extension StoreSnapshot {
-    /// The account that mail of `address` belongs to: the account of the address itself, of the address without its detail,
-    /// or of its whole domain.
+    /// The account that mail of `address` belongs to. The first that exists of these: the account of the address itself, of
+    /// the address without its detail, of its whole domain.
     package func account(for address: EmailAddress, _ subaddressing: Subaddressing) throws -> Account? {
         let own = try account(for: address)
         guard let base = subaddressing.base(of: address), own?.isNamed(address) != true else { return own }
