@@ -101,7 +101,7 @@ import Testing
         let mail = ReadMail(try message(text, totalLimit: 100), Self.unsigned)
         #expect(mail.text().count { $0 == "z" } == 40)
         #expect(mail.text().contains("[smime: the text is longer than is shown here]"))
-        #expect(mail.text().contains("[smime: the text is left out: those before it are too long]"))
-        #expect(try mail.page().contains("<p>The text is left out: those before it are too long.</p>"))
+        #expect(mail.text().contains("[smime: the text is left out: the texts before it are too long]"))
+        #expect(try mail.page().contains("<p>The text is left out: the texts before it are too long.</p>"))
     }
 }

@@ -139,7 +139,7 @@ import Testing
         "\u{FF3B}encrypt\u{FF3D} hi", "[encrypt\u{200B}] hi", "=?utf-8?b?W2VuY3J5cHRdIGhp=?=",
     ])
     func `a tag in an undecodable subject is detected`(_ text: String) {
-        let reason = "the subject has a tag in characters or in a form that cannot be removed"
+        let reason = "the subject has a tag that cannot be removed, because of its characters or its encoding"
         #expect(throws: MessageError.malformed(reason)) {
             try read("Subject: \(text)\r\n\r\nbody")
         }

@@ -70,7 +70,7 @@ extension DoctorPostfixCheck {
             addWarning(
                 "time-limit",
                 text:
-                    "\(service.name): Postfix ends the filter after \(limit) s and returns the mail; it may take \(timeLimit) s",
+                    "\(service.name): Postfix ends the filter after \(limit) s and returns the mail; the filter may take \(timeLimit) s",
                 hint: "in main.cf: \(service.name)_time_limit = 600s"
             )
         }
@@ -128,7 +128,8 @@ extension DoctorPostfixCheck {
         }
         addWarning(
             "smtputf8",
-            text: "mail with a raw 8-bit header that the filter returns is lost at hosts that do not offer SMTPUTF8",
+            text:
+                "mail with a raw 8-bit header that the filter returns is bounced or lost at hosts that do not offer SMTPUTF8",
             hint: "in main.cf: \(name) = verify"
         )
     }

@@ -56,7 +56,7 @@ extension DoctorPostfixCheck {
             add(
                 "mta-milter-order",
                 .warning,
-                text: "\(port.name): milters after smime see its result, and change what is signed",
+                text: "\(port.name): milters after smime get its result, and may change what is signed",
                 remedies: [.advice("name smime last in smtpd_milters")]
             )
         }

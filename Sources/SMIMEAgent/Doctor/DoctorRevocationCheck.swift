@@ -29,7 +29,7 @@ struct DoctorRevocationCheck: DoctorCheck {
             add(
                 "crl-overdue",
                 .warning,
-                text: "\(place)\(list.issuer): the newest revocation list of it ended \(end.day)",
+                text: "\(place)\(list.issuer): its newest revocation list expired on \(end.day)",
                 remedies: remedies
             )
         }

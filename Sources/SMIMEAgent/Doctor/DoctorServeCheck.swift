@@ -18,7 +18,7 @@ struct DoctorServeCheck: DoctorCheck {
     static func consequence(of direction: PostfixConfiguration.Direction?) -> String {
         let reach = "every user and program of this host can connect to a TCP port"
         return switch direction {
-        case .incoming: "\(reach), and may learn how changed copies of encrypted mail end"
+        case .incoming: "\(reach), and may learn which changed copies of encrypted mail can be decrypted"
         case .outgoing, nil: "\(reach), and gets any account's signature there"
         }
     }

@@ -32,7 +32,7 @@ struct DoctorStoreCheck: DoctorCheck {
             add(
                 "store-read-only",
                 .error,
-                text: "\(path): the file system is read-only, so it cannot be recorded which mail was sent",
+                text: "\(path): the file system is read-only, so smime cannot record which mail it has sent",
                 remedies: [.advice("mount the file system writable again; the kernel's log says why it is not")]
             )
         }
@@ -81,7 +81,7 @@ struct DoctorStoreCheck: DoctorCheck {
                 "identity-revoked",
                 .warning,
                 text:
-                    "\(account.address): \(identity.certificate.fingerprint) was revoked by its issuer, and signs nothing",
+                    "\(account.address): \(identity.certificate.fingerprint) was revoked by its issuer, and is no longer used to sign",
                 remedies: [.renewRevoked]
             )
         }

@@ -106,7 +106,8 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         case .impossibleDigest(_, let certificate):
             "the key, \(certificate.publicKeyAlgorithm), signs with "
                 + certificate.signatureDigests.map(\.rawValue).joined(separator: " or ") + " only"
-        case .noRecipients: "no recipients: the message has none in To or Cc, or in the fields of its latest resending"
+        case .noRecipients:
+            "no recipients: the message has none in To, Cc or Bcc, or in the fields of its latest resending"
         case .malformedRecipients(let field): "\(field): it contains text that is not an address"
         case .noUsableCertificate(let choices, _):
             "no usable certificate for "

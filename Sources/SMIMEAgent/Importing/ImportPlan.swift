@@ -109,7 +109,7 @@ package struct ImportPlan {
             warn(.certificateAddressMalformed, "\(name): an address in it is malformed")
         }
         if certificate.publicKeyAlgorithm.isWeak {
-            warn(.weakKey, "\(name): \(certificate.publicKeyAlgorithm) is weak")
+            warn(.weakKey, "\(name): its key is too short: \(certificate.publicKeyAlgorithm)")
         }
         if certificate.isCertificateAuthority {
             warn(

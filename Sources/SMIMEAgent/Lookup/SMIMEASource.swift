@@ -70,7 +70,9 @@ package struct SMIMEASource: RemoteSource {
                     guard let certificate = try? Certificate(der: record.certificate),
                         certificate.isCertificateAuthority == record.usage.isAuthority
                     else {
-                        answer.warnings.append("SMIMEA: a record was left out: its certificate is not what it says")
+                        answer.warnings.append(
+                            "SMIMEA: a record was left out: its certificate is unreadable, or does not fit its usage field"
+                        )
                         continue
                     }
                     certificates.append(certificate)

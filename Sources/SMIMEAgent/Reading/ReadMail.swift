@@ -60,7 +60,7 @@ extension ReadableMessage.Content {
             "attachment \(name.map { "'\($0.asFileLabel)'" } ?? "without a name"), \(type.asFileLabel), \(Self.size(size))"
         case .body: nil
         case .damaged(let type): "a damaged part of type \(type.asFileLabel)"
-        case .encrypted: "an encrypted part, which is not opened beside others"
+        case .encrypted: "an encrypted part, which was not decrypted"
         case .message: "a message in this message"
         }
     }
@@ -138,7 +138,7 @@ extension ReadMail {
 
     /// Notices about the parts of a text that are missing.
     static func notes(on text: BodyText) -> [String] {
-        (text.isLeftOut ? ["the text is left out: those before it are too long"] : [])
+        (text.isLeftOut ? ["the text is left out: the texts before it are too long"] : [])
             + (text.isCut && !text.isLeftOut ? ["the text is longer than is shown here"] : [])
             + (text.isDamaged ? ["the text is damaged and ends early"] : [])
     }

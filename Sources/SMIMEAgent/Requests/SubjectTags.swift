@@ -72,7 +72,9 @@ package struct SubjectTags: Hashable, Sendable {
         // A tag that cannot be removed exactly must not be overlooked.
         for guessed in [EncodedWord.decode(rest, undecodable: .readAsUTF8), EncodedWord.decodeAssumingASCII(rest)] {
             guard !hasTag(Self.readable(guessed)) else {
-                throw MessageError.malformed("the subject has a tag in characters or in a form that cannot be removed")
+                throw MessageError.malformed(
+                    "the subject has a tag that cannot be removed, because of its characters or its encoding"
+                )
             }
         }
         guard text != field.value || rest != shown else { return nil }
