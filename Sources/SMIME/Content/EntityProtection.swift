@@ -21,8 +21,8 @@ extension Entity {
     /// How this entity is protected, as `protection`. The header may have the defects `ignored`, unless one of the defects
     /// makes the entity's own type ambiguous.
     func protection(ignoring ignored: Set<MIMEDefect>) -> EntityProtection? {
-        // If there are two Content-Type fields, some programs use the first one and some the last one. The entity counts as
-        // protected if either field says so.
+        // If there are two Content-Type fields, some programs use the first one and some the last one. The entity is
+        // malformed if either field says that it is protected.
         if defects.contains(.duplicateContentType), header.all("Content-Type").contains(where: Self.isSecured) {
             return .malformed(.defective(.duplicateContentType))
         }

@@ -3,7 +3,8 @@ public import PKIX
 
 /// A source of keys, certificates and trust: a store, or a `Keyring` in memory.
 ///
-/// The library calls the provider between opening a layer and reading its content. Arguments and results are values.
+/// The library calls the provider after it has read the identifiers and certificates in a layer. Arguments and results are
+/// values.
 public protocol KeyProvider: Sendable {
     /// The user's identity for the first of `recipients` for which there is one, including old identities; nil if there is
     /// none. The library tries no other identity.

@@ -14,9 +14,8 @@ package import Foundation
 /// Layers may be nested in any order (RFC 8551 §3.7). `open` also accepts a message without encryption; `decrypt` rejects
 /// it. `verify` decrypts nothing.
 ///
-/// Reading, hashing and decryption run on the calling thread, except for calls of the provider. If the task is cancelled,
-/// opening ends at the next window of bytes. A server that opens large messages should use an executor of its own
-/// (`withTaskExecutorPreference`).
+/// Reading, hashing and decryption run on the calling thread. If the task is cancelled, opening ends at the next window of
+/// bytes. A server that opens large messages should use an executor of its own (`withTaskExecutorPreference`).
 package struct MessageOpener: Sendable {
     /// The maximum number of layers that are opened.
     package static let maximumLayers = LayerLimit.count

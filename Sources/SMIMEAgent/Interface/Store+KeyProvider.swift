@@ -3,10 +3,11 @@ public import SMIME
 public import SMIMEStore
 
 extension Store: KeyProvider {
-    /// The key for the first of `recipients` that belongs to an account of the store, and whose algorithm libcrypto supports;
-    /// nil if none belongs to an account.
+    /// The identity for the first of `recipients` that belongs to an account of the store and has a key that libcrypto
+    /// supports; nil if none belongs to an account.
     ///
-    /// - Throws: `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
+    /// - Throws: `.unsupported` if libcrypto supports none of the keys; `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`,
+    ///   `.storeBusy`
     public func identity(for recipients: [EntityIdentifier]) async throws(SMIMEError) -> Identity? {
         try await SMIMEError.inBackground { try await StoreKeyProvider(self).identity(for: recipients) }
     }

@@ -44,8 +44,8 @@ extension Store {
     /// With encryption, throws unless every recipient has a usable certificate.
     ///
     /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`,
-    ///   `.doubtfulAuthor`, `.unusableSigner`, `.serviceUnavailable`, `.unusableSetting`, `.storeLocked`, `.wrongPassphrase`,
-    ///   `.storeUnusable`, `.storeBusy`
+    ///   `.doubtfulAuthor`, `.malformed`, `.unusableSigner`, `.serviceUnavailable`, `.unusableSetting`, `.storeLocked`,
+    ///   `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
     public func protect(
         _ mail: Message,
         signing: Bool = true,
@@ -96,7 +96,7 @@ extension Store {
     /// author, and one for each Bcc recipient and the author.
     ///
     /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`,
-    ///   `.doubtfulAuthor`, `.serviceUnavailable`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`
+    ///   `.doubtfulAuthor`, `.malformed`, `.serviceUnavailable`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public func recipients(
         of header: HeaderBlock,
         at time: Date = .now

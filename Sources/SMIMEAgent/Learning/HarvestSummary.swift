@@ -45,12 +45,15 @@ package struct HarvestSummary: Sendable {
     /// The most refusals, and the most unquoted messages, that are listed; the summary gives only the number of the others.
     private static let maximumCount = 10_000
 
+    /// How many messages were judged.
     package internal(set) var messages = 0
     /// How many of the messages are not signed.
     package internal(set) var unsigned = 0
     /// The learned certificates, in the order in which they were learned.
     package private(set) var learned: [Learned] = []
+    /// The first messages that nothing was learned from, and directory entries that cannot be opened.
     package private(set) var refused: [Refusal] = []
+    /// The number of all refusals, whether listed in `refused` or not.
     package private(set) var refusedCount = 0
     /// Messages whose signature is valid only after the mailbox's quoting of lines that begin with "From " is removed.
     package private(set) var unquoted: [MailSources.Place] = []

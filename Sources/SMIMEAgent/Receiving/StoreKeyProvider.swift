@@ -35,8 +35,8 @@ package struct StoreKeyProvider: KeyProvider {
         self.init(StoreOpening(store), systemAnchors: systemAnchors, warn: warn)
     }
 
-    /// The key for the first of `recipients` that belongs to an account of the store, and whose algorithm libcrypto supports;
-    /// nil if none belongs to an account.
+    /// The identity for the first of `recipients` that belongs to an account of the store and has a key that libcrypto
+    /// supports; nil if none belongs to an account.
     ///
     /// - Throws: `KeystoreError.unsupportedKey` if libcrypto supports none of the keys; what opening the store throws.
     package func identity(for recipients: [EntityIdentifier]) async throws -> Identity? {
