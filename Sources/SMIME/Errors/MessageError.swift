@@ -25,7 +25,8 @@ package enum MessageError: Error, Equatable, Sendable {
     case tooManyLayers
     /// No available private key belongs to a certificate that a RecipientInfo names.
     case notARecipient
-    /// Every RecipientInfo is for a password or a shared key, and the caller provided none that matches.
+    /// No RecipientInfo names a certificate, at least one is for a password or a shared key, and the caller provided none
+    /// that matches.
     case needsSecret
     /// Parts of the message are encrypted, but not the message as a whole.
     case encryptedInParts

@@ -11,9 +11,9 @@ package struct EncryptedLayer: Sendable {
     enum Content {
         /// Any bytes, for a bare CMS object.
         case anything
-        /// Any bytes if the authentication tag or the key wrap proves the key; otherwise a MIME entity or clean text. For
-        /// an object behind MIME header fields only, as openssl writes it: its content need not be MIME. The padding alone
-        /// would accept one in 256 wrong keys.
+        /// Any bytes if the authentication tag or the key wrap shows that the key is right; otherwise a MIME entity or
+        /// clean text. For an object behind MIME header fields only, as openssl writes it: its content need not be MIME.
+        /// The padding alone would accept one in 256 wrong keys.
         case anythingProven
         /// A MIME entity or clean text, for mail.
         case entity

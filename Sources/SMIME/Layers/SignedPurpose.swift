@@ -4,7 +4,7 @@ import PKIX
 
 /// Checks whether what is signed in a mail was meant as mail.
 ///
-/// A signature does not say what it was made for. What someone signed for another purpose, such as a commit, a receipt
+/// A signature does not say what it was made for. What a person signed for another purpose, such as a commit, a receipt
 /// (RFC 2634 §2) or the messages of a TLS handshake (RFC 5246 §7.4.8), could be presented as a mail by that person.
 struct SignedPurpose {
     /// The reasons why the content was not signed as mail, or possibly not; empty if there is none.

@@ -62,7 +62,7 @@ extension SharedSecret? {
 }
 
 extension OpenedMessage: WritableContent {
-    /// The address in From, if it is proven: a valid signature of this address alone covers the whole message. Nil in all
+    /// The address in From, if it is verified: a valid signature of this address alone covers the whole message. Nil in all
     /// other cases. For example, the message has several signers, or is valid only because of `VerdictExceptions`.
     public var verifiedAuthor: EmailAddress? { learnable?.author }
 

@@ -27,7 +27,7 @@ public struct VerificationReport: Sendable {
         case mismatch
         /// As `expired`, but a certificate of the chain is not valid yet.
         case notYetValid = "not-yet-valid"
-        /// The signature is valid, but covers only a part of the message.
+        /// The signature is valid or weak, but covers only a part of the message.
         case partial
         /// The signature matches, but the certificate or a certificate authority above it was revoked.
         case revoked

@@ -26,8 +26,8 @@ extension ImportBatch {
     /// Adds the certificates of one file that a person gave for `address`: as certificates of that recipient, or as
     /// intermediates.
     ///
-    /// A single certificate of a person need not name the address. If there are several, someone else may have put one among
-    /// them, so only those are added that name it.
+    /// A single certificate of a person need not name the address. If there are several, another person may have put one
+    /// among them, so only those that name the address are added.
     ///
     /// - Parameters:
     ///   - authorities: further certificates, which are only added as intermediates.
