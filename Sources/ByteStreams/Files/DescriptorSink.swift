@@ -25,7 +25,7 @@ package final class DescriptorSink: ByteSink {
     /// A sink that writes to `descriptor`; the caller closes the descriptor.
     package convenience init(_ descriptor: Int32) { self.init(descriptor, spoolFolder: nil) }
 
-    /// A sink for a spool: if the disk is full, the error names `spoolFolder`.
+    /// A sink for a spool. If writing fails, the error is `StreamError.spoolFailed` with `spoolFolder`.
     init(_ descriptor: Int32, spoolFolder: String?) {
         self.descriptor = descriptor
         self.spoolFolder = spoolFolder

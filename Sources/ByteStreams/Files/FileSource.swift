@@ -17,7 +17,7 @@ package final class FileSource: ByteSource {
 
     /// Opens the file at `path`.
     ///
-    /// - Throws: `StreamError.cannotOpen` if the file does not exist or is a directory (`EISDIR`); `.notRegular` for a pipe
+    /// - Throws: `StreamError.cannotOpen` if the file cannot be opened or is a directory (`EISDIR`); `.notRegular` for a pipe
     ///   or device, which only `Input.open` can read.
     package convenience init(path: String) throws(StreamError) {
         // The system would open the file whose name ends before the zero byte.

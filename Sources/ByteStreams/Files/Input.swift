@@ -20,10 +20,11 @@ package enum Input {
     /// Opens the file at `path`. Pipes, terminals and devices are read to their end into a spool.
     ///
     /// - Parameters:
-    ///   - mayBeSecret: whether the spool's memory is wiped after use. Input that is larger than the spool's memory limit is
-    ///     still written to disk.
-    ///   - limit: the most bytes that the caller accepts. A pipe or device, which may never end, is only read to the byte
-    ///     after them, so that the caller sees from the count that there are too many.
+    ///   - mayBeSecret: whether input that fits into the spool's memory limit is wiped after use. Larger input is still
+    ///     written to disk.
+    ///   - limit: the maximum number of bytes that the caller accepts. A pipe or device may never end. The function reads
+    ///     at most one byte more than this limit (or than the spool's memory limit, if that is larger), so `count` shows
+    ///     the caller that the input is too long.
     /// - Throws: `StreamError.cannotOpen`, errors of reading and spooling, and those of `limit`.
     package static func open(
         path: String,

@@ -75,7 +75,8 @@ package final class OutputFile: ByteSink {
         try sink.write(bytes)
     }
 
-    /// Syncs the file to the disk, renames it to the target, and syncs the folder if the folder is readable.
+    /// Syncs the file to the disk, renames it to the target, and syncs the folder if the folder is readable. For a target
+    /// that is written directly, only writes the bytes that are still in the buffer.
     ///
     /// - Throws: `StreamError.writeFailed`, `.cannotCreate`; `.committed` if called a second time. If only syncing the folder
     ///   fails, the target was already replaced.
@@ -110,8 +111,8 @@ extension OutputFile {
 
     /// A copy of the descriptor `number`, which `path` names.
     ///
-    /// A descriptor with a close-on-exec flag was opened in this process: the caller named one that was not open, whose number
-    /// a file of the store may have got.
+    /// A descriptor with the close-on-exec flag is rejected, because this process opened it itself, for example for a file of
+    /// the store. The descriptor that the user named was not open, and its number was reused.
     private static func duplicate(_ number: Int32, named path: String) throws(StreamError) -> Int32 {
         let flags = fcntl(number, F_GETFD)
         guard flags >= 0, flags & FD_CLOEXEC == 0 else { throw .cannotCreate(path: path, code: EBADF) }
@@ -122,7 +123,7 @@ extension OutputFile {
 
     /// The absolute path of an output file at `path`. Symlinks are resolved in the part of the path that exists.
     ///
-    /// - Throws: `StreamError.cannotCreate` for a symlink without a target.
+    /// - Throws: `StreamError.cannotCreate` for more than 40 symlinks, or for a symlink whose target is not valid UTF-8.
     package static func place(of path: String) throws(StreamError) -> String {
         if let found = canonical(path) { return found }
         var folder = try resolved(path)

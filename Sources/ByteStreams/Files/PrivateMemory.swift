@@ -19,7 +19,7 @@ final class PrivateMemory: ByteSource {
 
     /// Reads up to `limit` bytes of `reader`.
     ///
-    /// - Returns: the bytes, and whether the reader has more.
+    /// - Returns: the bytes, and whether `limit` was reached, so that the reader may have more.
     static func filled(by reader: any ByteReader, limit: Int) throws -> (memory: PrivateMemory, isFull: Bool) {
         var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: min(limit, 1 << 16), alignment: 16)
         var count = 0

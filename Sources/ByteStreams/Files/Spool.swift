@@ -8,8 +8,8 @@ import Darwin
 
 /// Stores bytes to read them again: in memory up to a limit, and beyond the limit in an unlinked file.
 ///
-/// The file is in `$TMPDIR`, or in /var/tmp if that is unset. It has mode 0600 and no name, so it disappears with the
-/// process.
+/// The file is in `$TMPDIR`, or in /var/tmp if that is unset or empty. It has mode 0600 and no name, so it disappears with
+/// the process.
 package final class Spool: ByteSink {
     /// The number of bytes that are kept in memory by default.
     package static let memoryLimit = 1024 * 1024
@@ -64,7 +64,7 @@ package final class Spool: ByteSink {
     }
 }
 
-/// An unnamed private file that is filled and cleared for one message after another. Other processes can inherit it.
+/// An unnamed private file that is filled and cleared for one message after another. It can be passed to another process.
 ///
 /// The file is in the spool folder. It belongs to one task at a time, which tracks how many bytes are in use.
 package final class ReusableSpool: Sendable {

@@ -21,8 +21,8 @@ enum TemporaryFile {
         try withNewName(in: folder) { open($0, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode) }
     }
 
-    /// Opens a new file without a name in `folder`; nil if the system does not support this. `name(_:in:)` can give the file
-    /// a name.
+    /// Opens a new file without a name in `folder`; nil if this fails, for example because the file system does not support
+    /// it. `name(_:in:)` can give the file a name.
     static func unnamed(in folder: String, mode: mode_t) -> Int32? {
         #if os(Linux)
         // The value of O_TMPFILE, a macro that Swift cannot import.
@@ -58,7 +58,8 @@ enum TemporaryFile {
         throw StreamError.writeFailed(code: errno)
     }
 
-    /// Calls `body` with names that are probably unused until it returns a non-negative number.
+    /// Calls `body` with random names until it returns a non-negative number. An error other than `EEXIST`, or the hundredth
+    /// attempt, ends this.
     private static func withNewName(
         in folder: String,
         _ body: (String) -> Int32

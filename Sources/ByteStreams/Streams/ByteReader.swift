@@ -82,7 +82,7 @@ extension ByteStream {
     package func inPieces(of size: Int) -> ByteStream { ByteStream { PieceReader(try makeReader(), size) } }
 }
 
-/// The next bytes of a reader, up to a number. What follows stays in the reader.
+/// Reads at most `count` bytes of another reader. The bytes after them stay in that reader.
 final class PrefixReader: ByteReader {
     private let upstream: any ByteReader
     private var rest: Int

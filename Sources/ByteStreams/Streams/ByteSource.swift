@@ -6,7 +6,7 @@ package protocol ByteSource: Sendable {
     /// Reads bytes from `offset` into the start of `buffer` and returns their number, which is 0 only at the end.
     func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int
 
-    /// Throws `StreamError.changedWhileReading` if the bytes may have changed since they were read.
+    /// Throws `StreamError.changedWhileReading` if the bytes may have changed since the source was created.
     func checkUnchanged() throws(StreamError)
 }
 

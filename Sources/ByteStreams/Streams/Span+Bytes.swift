@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 extension Span<UInt8> {
-    /// The offset of the first `byte` at or after `start`; nil if there is none. The search runs at the speed of memory.
+    /// The offset of the first `byte` at or after `start`; nil if there is none. The search is memchr(3).
     package func firstOffset(of byte: UInt8, from start: Int = 0) -> Int? {
         guard start < count else { return nil }
         precondition(start >= 0)
@@ -62,7 +62,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// The eight bytes at `offset` as an integer, with the first byte in the lowest place.
+    /// The eight bytes at `offset` as a little-endian integer.
     @inlinable
     package func word(at offset: Int) -> UInt64 {
         precondition(offset >= 0 && offset + 8 <= count)

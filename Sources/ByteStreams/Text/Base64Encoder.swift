@@ -90,7 +90,9 @@ package final class Base64Encoder: ByteSink {
 }
 
 extension Array<UInt8> {
-    /// Decodes a base64 text without blanks and line ends.
+    /// Decodes a base64 text as `Base64Decoder` does.
+    ///
+    /// - Throws: `StreamError.malformedBase64`
     package init(base64 text: some Collection<UInt8>) throws {
         let decoder = Base64Decoder(MemorySource(Array(text)).reader())
         self = try decoder.readAll(limit: .max, orThrow: StreamError.malformedBase64)

@@ -4,7 +4,7 @@
 ///
 /// RFC 2045 §6.7
 package final class QuotedPrintableDecoder: ByteReader {
-    /// Whether the text read so far contained anything that is not quoted-printable.
+    /// Whether the text read so far contained an invalid escape.
     package private(set) var isMalformed = false
 
     private enum State {
@@ -16,8 +16,8 @@ package final class QuotedPrintableDecoder: ByteReader {
         case softBreak
     }
 
-    /// The maximum number of blanks that are buffered at a line's end in order to remove them. Further blanks count as
-    /// content, to limit the memory.
+    /// The maximum number of blanks that are buffered at a line's end in order to remove them. A longer run of blanks is
+    /// treated as content, to limit the memory.
     private static let mostBlanks = 65_536
 
     private let upstream: any ByteReader

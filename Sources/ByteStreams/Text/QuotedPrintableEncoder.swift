@@ -95,7 +95,7 @@ package final class QuotedPrintableEncoder: ByteSink {
         return switch byte {
         case UInt8(ascii: "."): false
         case UInt8(ascii: "F"): !bytes[index...].starts(with: mailboxLine)
-        // A line that starts here must not look like a boundary, neither encoded nor decoded.
+        // The encoded line must not look like a boundary.
         case UInt8(ascii: "-"): !bytes[index...].starts(with: delimiter)
         default: true
         }
@@ -136,8 +136,7 @@ extension QuotedPrintableEncoder {
             }
         }
 
-        /// Whether base64 is shorter. Soft line breaks are ignored, because both encodings have about the same number of line
-        /// breaks.
+        /// Whether base64 is shorter. The line ends of base64 are counted, the soft line breaks of quoted-printable are not.
         ///
         /// RFC 2045 §6
         package var favoursBase64: Bool { count + 2 * escaped > Base64Encoder.encodedCount(count, lineEnd: 2) }

@@ -36,8 +36,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether the character is unsafe to display: it moves the cursor, ends a line, reorders the text around it, or is
-    /// invisible.
+    /// Whether the character is unsafe to display: it moves the cursor, ends a line, reorders the text around it, is
+    /// invisible, or has no standard meaning (private use, unassigned).
     @inlinable
     package var isUnfitForDisplay: Bool {
         guard !isASCII else { return value < 0x20 || value == 0x7F }
