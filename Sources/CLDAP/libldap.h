@@ -1,8 +1,8 @@
 #pragma once
 
-// What this program uses of libldap 2.4 or later, as ldap.h and lber.h of OpenLDAP declare it. The library is loaded when a directory is
-// asked, so these are the types of its functions and not the functions. No header is included, as this module would then own what that
-// one declares.
+// What this program uses of libldap 2.4 or later, as ldap.h and lber.h of OpenLDAP declare it. The program loads the library with dlopen
+// when it searches a directory, so this header declares function types and no functions. It includes no other header: the declarations of
+// an included header would belong to this module.
 
 typedef struct ldap LDAP;
 typedef struct ldapmsg LDAPMessage;
@@ -28,7 +28,7 @@ enum {
 };
 enum { LBER_SB_OPT_GET_FD = 1, LBER_SB_OPT_SET_MAX_INCOMING = 14 };
 
-// Called when a connection was made, and when one ends.
+// libldap calls lc_add after it made a connection, and lc_del before it closes one.
 struct ldap_conncb {
     int (*lc_add)(LDAP *connection, Sockbuf *buffer, void *server, void *address, struct ldap_conncb *context);
     void (*lc_del)(LDAP *connection, Sockbuf *buffer, struct ldap_conncb *context);

@@ -24,14 +24,15 @@
 #include <malloc.h>
 #include <sys/prctl.h>
 
-/* prctl takes as many arguments as it likes, which Swift cannot call. */
+/* prctl is variadic, and Swift cannot call variadic C functions. */
 static inline int smime_prctl_set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, value, 0, 0, 0); }
 static inline int smime_prctl_set_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 static inline int smime_prctl_set_pdeathsig(int value) { return prctl(PR_SET_PDEATHSIG, value, 0, 0, 0); }
 #endif
 
 #if defined(__x86_64__)
-/* Only called where the processor has them. A call may change every vector register, so the compiler keeps nothing in them. */
+/* Called only if the processor has these instructions. In the System V ABI, a call may change every vector register. So the compiler keeps
+   nothing in them across a call that is not inlined, and the assembler code needs no list of changed registers. */
 static inline __attribute__((noinline, target("avx512f"))) void smime_wipe_vectors_avx512(void)
 {
     __asm__ volatile("vpxord %%zmm16, %%zmm16, %%zmm16\n\tvpxord %%zmm17, %%zmm17, %%zmm17\n\t"
@@ -46,8 +47,9 @@ static inline __attribute__((noinline, target("avx512f"))) void smime_wipe_vecto
 static inline __attribute__((noinline, target("avx"))) void smime_wipe_vectors_avx(void) { __asm__ volatile("vzeroall" ::: "memory"); }
 #endif
 
-/* Overwrites what calls before this one have left: the stack they used, where libcrypto keeps RSA exponents, and the vector registers that
-   memory is copied through, which the dynamic linker saves on the stack when a function is called for the first time. Swift has no such arrays. */
+/* Overwrites secrets that earlier calls left behind: in the 32 KiB of stack below this call, where libcrypto keeps RSA exponents, and, on
+   x86-64, in the vector registers. memcpy copies through these registers, and the dynamic linker saves them on the stack when a function is
+   called for the first time. This is C, because Swift cannot allocate a large array on the stack. */
 static inline __attribute__((noinline)) void smime_wipe_stack(void)
 {
     unsigned char used[32768];

@@ -1,7 +1,7 @@
 #pragma once
 
-// What this program uses of libpq 14 or later, as https://www.postgresql.org/docs/current/libpq.html declares it. The library is loaded
-// when a store on PostgreSQL is named, so these are the types of its functions and not the functions.
+// What this program uses of libpq 14 or later, as https://www.postgresql.org/docs/current/libpq.html declares it. The program loads the
+// library with dlopen when it opens a store in PostgreSQL, so this header declares function types and no functions.
 
 typedef struct pg_conn PGconn;
 typedef struct pg_result PGresult;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the C library of Linux declares only with _GNU_SOURCE, which the importer of Swift does not define. No header is included, as
-// this module would then own what that one declares.
+// Functions that the C library of Linux declares only with _GNU_SOURCE, which Swift's importer does not define. This header includes no
+// other header: the declarations of an included header would belong to this module.
 
 #ifdef __linux__
 int pipe2(int ends[2], int flags);

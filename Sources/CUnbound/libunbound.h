@@ -1,7 +1,7 @@
 #pragma once
 
-// What this program uses of libunbound 1.9 or later, as unbound.h declares it. The library is loaded when SMIMEA records are asked for, so
-// these are the types of its functions and not the functions.
+// What this program uses of libunbound 1.9 or later, as unbound.h declares it. The program loads the library with dlopen when it looks up
+// SMIMEA records, so this header declares function types and no functions.
 
 struct ub_ctx;
 
@@ -9,7 +9,7 @@ struct ub_result {
     char *qname;
     int qtype;
     int qclass;
-    // The data of the records; the last is null.
+    // The data of the records, ended by a null pointer.
     char **data;
     int *len;
     char *canonname;
