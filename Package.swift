@@ -1,14 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// On Linux libidn2 is loaded when it is needed.
+// On Linux the program loads libidn2 with dlopen when it needs it.
 #if os(macOS)
 let linkedIDN2: String? = "libidn2"
 #else
 let linkedIDN2: String? = nil
 #endif
 
-// Who takes whole messages alone, without a trait, fetches swift-asn1 alone.
+// A user who turns all traits off and uses only the product SMIME fetches only swift-asn1.
 let store = TargetDependencyCondition.when(traits: ["Store"])
 let server = TargetDependencyCondition.when(traits: ["Server"])
 let commandLine = TargetDependencyCondition.when(traits: ["CommandLine"])
@@ -25,7 +25,7 @@ let package = Package(
     traits: [
         .trait(
             name: "Store",
-            description: "The products SMIMEStore and SMIMEGateway, which keep certificates and keys in SQLite"
+            description: "The products SMIMEStore and SMIMEGateway, which keep certificates and keys in a store"
         ),
         .trait(name: "Server", description: "The resident gateway", enabledTraits: ["Store"]),
         .trait(name: "CommandLine", description: "The command smime", enabledTraits: ["Store", "Server"]),
@@ -51,7 +51,8 @@ let package = Package(
         .systemLibrary(name: "CPostgreSQL"),
         .systemLibrary(name: "CSpawn"),
         .systemLibrary(name: "CUnbound"),
-        // The one module that makes spans of pointers says how long they live, as the standard library and swift-collections do.
+        // Only this module returns spans that it makes from pointers, so only this module declares their lifetimes, as the
+        // standard library and swift-collections do.
         .target(name: "ByteStreams", swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
         .target(name: "LibCrypto", dependencies: ["ByteStreams", "COpenSSL", "CSpawn"]),
         .target(
@@ -175,7 +176,7 @@ let package = Package(
             ]
         ),
         .testTarget(name: "CertificateDiscoveryTests", dependencies: ["CertificateDiscovery", "PKIX", "TestSupport"]),
-        // Forges with libcrypto itself what our own code refuses to write.
+        // These tests call libcrypto directly to forge input that the modules of this package refuse to write.
         .testTarget(
             name: "HostileTests",
             dependencies: [
@@ -201,7 +202,7 @@ let package = Package(
 // `policy`, and with it the store and GRDB, which take half of the time to build.
 if let fuzz = Context.environment["SMIME_FUZZ"] {
     let isShort = fuzz == "short"
-    // Of the server the protocols alone are fuzzed, which need little to be built.
+    // Only the server's protocol code is fuzzed. It has few dependencies to build.
     for target in package.targets where target.name == "SMIMEServer" {
         target.sources = ["Milter", "SMTP"]
         target.dependencies = [
@@ -216,14 +217,14 @@ if let fuzz = Context.environment["SMIME_FUZZ"] {
                 .product(name: "NIOCore", package: "swift-nio", condition: server),
             ] + (isShort ? [] : ["SMIMEAgent", "SMIMEGateway", "SMIMEStore"]),
             path: "Tests/Fuzz",
-            // libFuzzer brings the main function.
+            // libFuzzer contains the main function.
             swiftSettings: [.unsafeFlags(["-parse-as-library"])] + (isShort ? [.define("SHORT")] : [])
         )
     )
 }
 
-// One bar for every Swift target: imports are private unless a file says otherwise, and a member is visible only
-// when its module is imported by the file that uses it. Warnings are errors for us (scripts/lib.sh), not for who depends on us.
+// The same rules for every Swift target: imports are internal unless a file says otherwise, and a member is visible only
+// in files that import its module. Warnings are errors only in our own builds (scripts/lib.sh sets SMIME_STRICT).
 let isStrict = Context.environment["SMIME_STRICT"] != nil
 for target in package.targets where target.type != .system {
     target.swiftSettings =
