@@ -19,10 +19,10 @@ extension Handle<X509> {
         return owned.withPointer { X509_get_extension_flags($0) } & UInt32(EXFLAG_INVALID) != 0
     }
 
-    /// Whether names, key identifiers and key usage allow this certificate to be the issuer of `certificate`.
+    /// Whether names and key identifiers allow this certificate to be the issuer of `certificate`.
     ///
-    /// Also true if the key usage does not allow signing certificates, or if libcrypto reports an unspecified error: the path
-    /// builder follows such a path so that the report can name its defects.
+    /// A key usage without keyCertSign does not matter here, nor does an unspecified error of libcrypto: the path builder
+    /// follows such a path so that the report can name its defects.
     ///
     /// libcrypto: `X509_check_issued`
     package func mayHaveIssued(_ certificate: Handle<X509>) -> Bool {

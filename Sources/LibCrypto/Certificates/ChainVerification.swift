@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Verifies a chain with libcrypto and reports all errors, not only the first error.
+/// Verifies a chain with libcrypto and reports all errors (at most 200), not only the first error.
 ///
 /// libcrypto: `X509_verify_cert`
 package struct ChainVerification {
@@ -14,7 +14,7 @@ package struct ChainVerification {
     package let chain: [Handle<X509>]
     /// Other certificates whose keys may have signed revocation lists.
     package var others: [Handle<X509>] = []
-    /// If true, only revocation is checked, and not policies. A certificate that no list covers then gets `.noList`.
+    /// Whether revocation is checked instead of policies. If true, a certificate that no list covers gets `.noList`.
     package var checksRevocation = false
     /// Revocation lists.
     package var lists: [Handle<X509_CRL>] = []
@@ -22,7 +22,9 @@ package struct ChainVerification {
     package var policies: [String] = []
     /// The inputs initial-explicit-policy, initial-policy-mapping-inhibit and initial-any-policy-inhibit of RFC 5280 §6.1.1.
     package var (isPolicyExplicit, inhibitsMapping, inhibitsAnyPolicy) = (false, false, false)
-    /// How many certificates a chain may have.
+    /// The maximum number of intermediate CA certificates in the chain.
+    ///
+    /// libcrypto: `X509_STORE_CTX_set_depth`
     package let maximumDepth: Int
 
     package init(_ chain: [Handle<X509>], maximumDepth: Int) { (self.chain, self.maximumDepth) = (chain, maximumDepth) }
@@ -57,8 +59,8 @@ package struct ChainVerification {
         }
     }
 
-    /// The policy anyPolicy, which accepts every policy. If this policy is not set, libcrypto accepts no policy if an
-    /// authority requires one.
+    /// The policy anyPolicy, which accepts every policy. Without it, libcrypto rejects every path in which a certificate
+    /// requires an explicit policy.
     private static let anyPolicy = "2.5.29.32.0"
 
     private func addPolicies(to context: OpaquePointer) throws(OpenSSLError) {
@@ -82,12 +84,12 @@ package struct ChainVerification {
         return flags
     }
 
-    /// The errors that say only that no list tells whether the signer of a list was revoked.
+    /// The errors that leave only one thing unknown: whether the signer of a revocation list is itself revoked.
     private static let leavesSignerUnknown: Set<VerificationCode> = [
         .noList, .listPathInvalid, .listScope, .listExpired, .listNotYetValid,
     ]
 
-    /// Runs the verification to its end, even after errors, and returns every error.
+    /// Runs the verification to its end, even after errors, and returns the errors, at most 200.
     ///
     /// libcrypto verifies the signer of a revocation list in a separate context. Errors in that context are not findings
     /// about this chain: each error makes the list unusable, except those that leave only the signer's own revocation status

@@ -146,8 +146,8 @@ package final class CipherContext {
         }
     }
 
-    /// The bytes that libcrypto may write in addition to the length of the input: a block, or none for a stream cipher and for
-    /// modes that make one of a block cipher.
+    /// The number of bytes that libcrypto may write in addition to the length of the input: the block size, or 0 for a stream
+    /// cipher and for modes that turn a block cipher into a stream cipher.
     ///
     /// libcrypto: `EVP_CIPHER_CTX_get_block_size`
     private var spareCount: Int {

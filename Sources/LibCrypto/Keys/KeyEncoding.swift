@@ -1,7 +1,7 @@
 import COpenSSL
 
 extension Owned<PKCS8_PRIV_KEY_INFO> {
-    /// Parses the DER of a PrivateKeyInfo, version 1. The caller wipes `pkcs8`.
+    /// Parses the DER of a PrivateKeyInfo, version 1. The caller must wipe `pkcs8`.
     ///
     /// libcrypto: `d2i_PKCS8_PRIV_KEY_INFO`
     package init(pkcs8: [UInt8]) throws(OpenSSLError) {
@@ -46,7 +46,8 @@ extension Handle<EVP_PKEY> {
         self.init(try Owned<EVP_PKEY>(pointer, "d2i_AutoPrivateKey_ex"))
     }
 
-    /// Decrypts a private key in a PEM block with OpenSSL's traditional encryption; nil if the passphrase is wrong.
+    /// Decrypts a private key in a PEM block with OpenSSL's traditional encryption; nil if the passphrase is wrong or
+    /// libcrypto cannot read the block.
     ///
     /// libcrypto: `PEM_read_bio_PrivateKey_ex`
     package convenience init?(encryptedPEM text: [UInt8], passphrase: borrowing Passphrase) {

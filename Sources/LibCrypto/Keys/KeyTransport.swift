@@ -54,7 +54,8 @@ extension Handle<EVP_PKEY> {
     /// The shared secret of this private key and the public key `point`, which is an encoded point or raw bytes, depending on
     /// the kind of key.
     ///
-    /// libcrypto: `EVP_PKEY_derive`, which rejects points that are not on the curve, and X25519 secrets that are all zeros.
+    /// libcrypto: `EVP_PKEY_set1_encoded_public_key`, which rejects points that are not on the curve; `EVP_PKEY_derive`, which
+    /// rejects X25519 secrets that are all zeros.
     package func agree(withEncodedPoint point: [UInt8]) throws(OpenSSLError) -> SecretBytes {
         let start = ContinuousClock.now
         defer { CryptoTime.count(.decrypt, since: start) }

@@ -36,8 +36,8 @@ package enum Libcrypto {
     private static let started: Bool =
         OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT), nil) == 1
 
-    /// Makes libcrypto overwrite all memory that it frees, in the whole process. This must be called before any use of
-    /// libcrypto; a later call has no effect.
+    /// Makes libcrypto overwrite all memory that it frees, in the whole process. Only Linux supports this. It must be called
+    /// before any use of libcrypto; a later call has no effect.
     ///
     /// libcrypto: `CRYPTO_set_mem_functions`
     package static func wipeFreedMemory() { WipingAllocator.install() }
@@ -161,7 +161,7 @@ extension Libcrypto {
 /// libcrypto wipes the memory that it knows to be secret, but not every copy. For example, the PKCS#8 encodings that its
 /// encoders pass on are freed without being wiped.
 package enum WipingAllocator {
-    /// Replaces libcrypto's malloc. This is possible only before libcrypto's first allocation.
+    /// Replaces libcrypto's malloc, on Linux only. This is possible only before libcrypto's first allocation.
     ///
     /// libcrypto: `CRYPTO_set_mem_functions`
     package static func install() {

@@ -2,8 +2,8 @@ import COpenSSL
 
 /// A type of libcrypto objects and its destructor.
 ///
-/// Swift sees every libcrypto pointer as `OpaquePointer`. These types, with the names of the C types, make `Owned<X509>` and
-/// `Owned<BIO>` different types and pair each with the right `free` function.
+/// Swift sees a pointer to an incomplete C type as `OpaquePointer`. These types, with the names of the C types, make
+/// `Owned<X509>` and `Owned<BIO>` different types and pair each with the right `free` function.
 package protocol LibcryptoObject {
     static func free(_ pointer: OpaquePointer)
 }

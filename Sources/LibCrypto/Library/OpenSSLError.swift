@@ -37,8 +37,8 @@ package struct OpenSSLError: Error, Equatable, Sendable {
 
     private static let counter = Atomic<Int>(0)
 
-    /// The number of errors that have occurred in this process. If this number grew during a computation, its result may be
-    /// due to a lack of memory.
+    /// The number of errors that have occurred in this process. If this number grew during a computation, the result of the
+    /// computation may be due to a lack of memory.
     package static var occurrences: Int { counter.load(ordering: .relaxed) }
 
     /// Adds one to `occurrences`, for a stored error that is thrown again.

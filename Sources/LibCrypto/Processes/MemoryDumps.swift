@@ -10,11 +10,11 @@ import Darwin
 
 /// Protects the memory of this process, which contains keys, passphrases and plaintext.
 package enum MemoryDumps {
-    /// Excludes the memory from core files and from access by other processes of the same user.
+    /// Excludes the memory from core files and, on Linux, from access by other processes of the same user.
     ///
     /// setrlimit(2) `RLIMIT_CORE`, prctl(2) `PR_SET_DUMPABLE`
     ///
-    /// - Returns: whether both took effect.
+    /// - Returns: whether all of this took effect.
     @discardableResult
     package static func forbid() -> Bool {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
@@ -44,8 +44,8 @@ package enum AddressSpace {
     }
 
     /// Makes all threads of the process allocate from one heap. Otherwise freed memory stays with the heap of the thread that
-    /// allocated it, and a process that works on its threads in turn grows by some MB for each heap. Call this while the
-    /// process has one thread.
+    /// allocated it, and a process whose threads work in turn grows by some MB for each heap. Call this while the process has
+    /// one thread.
     ///
     /// mallopt(3) `M_ARENA_MAX`
     package static func shareHeap() {

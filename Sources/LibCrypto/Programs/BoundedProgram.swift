@@ -11,8 +11,9 @@ import Darwin
 /// Runs a program with limits on its time and on the size of its output. The type is in this module because two independent
 /// modules use it.
 ///
-/// The program gets an empty standard input, no other descriptor, `PATH=/usr/bin:/bin`, `LC_ALL=C.UTF-8`, the folder `/`, and
-/// its own process group. When the program ends, the other processes of the group are killed.
+/// The program gets an empty standard input, no descriptors besides the three standard ones, an environment of only
+/// `PATH=/usr/bin:/bin` and `LC_ALL=C.UTF-8`, the working directory `/`, and its own process group. When the program ends, the
+/// other processes of the group are killed.
 package struct BoundedProgram: Sendable {
     /// Why there is no output.
     package enum Failure: Error, Equatable {
@@ -105,7 +106,7 @@ package struct BoundedProgram: Sendable {
         defer { for text in words + variables { free(text) } }
         var identifier = pid_t()
         var code = posix_spawn(&identifier, path, &actions, &attributes, words, variables)
-        // The file is still being written.
+        // Another process still has the file open for writing, so this tries again.
         while code == ETXTBSY, ContinuousClock.now < deadline {
             usleep(10_000)
             code = posix_spawn(&identifier, path, &actions, &attributes, words, variables)

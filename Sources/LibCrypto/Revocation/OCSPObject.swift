@@ -78,7 +78,8 @@ package struct OCSPObject: ~Copyable {
         package let isExemptFromRevocation: Bool
     }
 
-    /// The responder that signed the response; nil if that is `issuer` itself or if there is no certificate.
+    /// The responder that signed the response; nil if that is `issuer` itself, or if the response does not contain the
+    /// responder's certificate.
     ///
     /// libcrypto: `OCSP_resp_get0_signer`
     package func delegate(of issuer: Handle<X509>) throws(OpenSSLError) -> Delegate? {

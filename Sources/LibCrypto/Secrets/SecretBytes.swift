@@ -149,7 +149,7 @@ extension [UInt8] {
 
 /// Secrets that earlier calls left on the stack and in registers.
 package enum Leftovers {
-    /// Overwrites the stack below this call and the vector registers.
+    /// Overwrites 32 KiB of the stack below this call and, on x86-64, the vector registers.
     package static func wipe() { smime_wipe_stack() }
 }
 
