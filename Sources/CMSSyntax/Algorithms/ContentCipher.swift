@@ -35,7 +35,8 @@ public struct ContentCipher: Hashable, Sendable {
     /// Whether smime can also encrypt with the cipher.
     public var isWritable: Bool { !isHistoric && mode != .ccm }
 
-    /// The length in bytes of the initialization vector or nonce when smime encrypts.
+    /// The length in bytes of the initialization vector or nonce that smime writes. For CBC and ChaCha20-Poly1305, this is the
+    /// only valid length.
     var ivCount: Int {
         switch mode {
         case .ccm, .chacha, .gcm: 12
@@ -45,7 +46,7 @@ public struct ContentCipher: Hashable, Sendable {
 
     static let rc2OID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 3, 2]
 
-    /// All ciphers, best first. RFC 3565 §4, RFC 5084 §1.3, RFC 8103 §2, RFC 3370 §5.
+    /// All ciphers, best first. RFC 3565 §4, RFC 5084 §3, RFC 8103 §3, RFC 3370 §5.
     public static let all: [ContentCipher] = [
         .aes256GCM, .chaCha20Poly1305, .aes192GCM, .aes128GCM, .aes256CCM, .aes192CCM, .aes128CCM, .aes256CBC,
         .aes192CBC, .aes128CBC, .tripleDES, .rc2,

@@ -23,8 +23,8 @@ struct KeyEncapsulation: Sendable {
         ([1, 2, 840, 113549, 1, 9, 16, 3, 30], .sha512),
     ]
 
-    /// The parameters for wrapping a key of `count` bytes: those that all programs support (RFC 9936 §2.1). The wrapping key
-    /// is as long as the wrapped key, or longer if the scheme is stronger.
+    /// The parameters for wrapping a key of `count` bytes: those that every program must support (RFC 9936 §2.1). The
+    /// wrapping key is as long as the wrapped key, or longer if the scheme is stronger.
     init(writing scheme: PostQuantumScheme, ciphertext: [UInt8], forKeyOf count: Int) throws {
         self.scheme = scheme
         kdfDigest = .sha256
@@ -33,7 +33,7 @@ struct KeyEncapsulation: Sendable {
         userKeyingMaterial = nil
     }
 
-    /// Reads the fields of KEMRecipientInfo between the recipient's name and the wrapped key.
+    /// Reads the fields of KEMRecipientInfo between the recipient identifier and the wrapped key.
     ///
     /// - Throws: `CMSError.unsupported` with the name of an unsupported algorithm.
     init(_ fields: inout ElementReader) throws {

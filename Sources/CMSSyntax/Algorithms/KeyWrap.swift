@@ -104,7 +104,7 @@ struct PasswordKeyWrap: Sendable {
 
     static let oid: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 16, 3, 9]
 
-    /// - Throws: `CMSError.unsupported` for a cipher that is not CBC.
+    /// - Throws: `CMSError.unsupported` for a cipher other than AES or Triple-DES in CBC mode.
     init(_ encryption: ContentEncryption) throws {
         guard encryption.cipher.mode == .cbc, encryption.cipher != .rc2 else {
             throw CMSError.unsupported("wrapping under a password with \(encryption.cipher.name)")
@@ -128,8 +128,7 @@ struct PasswordKeyWrap: Sendable {
 
     private var block: Int { encryption.iv.count }
 
-    /// Wraps `key` with `wrappingKey`. The wrapped bytes are the key's length, three check bytes, the key, and random
-    /// padding.
+    /// Wraps `key` with `wrappingKey`. What is encrypted is the key's length, three check bytes, the key, and random padding.
     func wrap(_ key: SecretBytes, under wrappingKey: SecretBytes) throws -> [UInt8] {
         let count = max(2 * block, (key.count + 4 + block - 1) / block * block)
         let padding = try randomBytes(count: count - 4 - key.count)

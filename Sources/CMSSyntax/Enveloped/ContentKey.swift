@@ -4,8 +4,8 @@ import SwiftASN1
 
 /// The content-encryption key from a RecipientInfo, or a substitute if unwrapping failed.
 ///
-/// Callers cannot tell the two apart: with the substitute decryption fails for the same visible reason as for damaged content
-/// (RFC 3218 §2.3.2).
+/// The sender of the message cannot tell the two apart: with the substitute, decryption fails with the same error as for
+/// damaged content (RFC 3218 §2.3.2).
 package struct ContentKey: Sendable {
     let bytes: SecretBytes
     /// Whether the key wrap has verified the key. RSA has no such check (RFC 3218 §2.3.2).
@@ -66,9 +66,9 @@ extension RecipientInfo {
         }
     }
 
-    /// The key that replaces a key which cannot be unwrapped. It cannot be predicted without the private key. It is always the
-    /// same for one encrypted key: if each attempt had another one, an attacker could repeat a message until the attempts
-    /// differ, and so learn that the padding was wrong.
+    /// The key that replaces a key which cannot be unwrapped. It cannot be predicted without the private key. It is the same
+    /// for every attempt with one encrypted key. Otherwise an attacker could send a message repeatedly, see different
+    /// results, and so learn that the padding was wrong.
     private func substitute(for key: PrivateKey, count: Int) throws -> SecretBytes {
         let secret = try key.handle.withPKCS8 { SecretBytes(copying: $0) }
         // libcrypto limits the length of `info`.

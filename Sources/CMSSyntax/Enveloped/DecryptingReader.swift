@@ -109,7 +109,7 @@ final class DecryptingReader: ByteReader {
 
 /// Decrypts in one piece after reading the whole ciphertext and the tag, as CCM requires.
 ///
-/// RFC 5084 §1.2; libcrypto: `EVP_CipherUpdate`, which may be called only once for CCM.
+/// RFC 5084 §3.1; libcrypto: `EVP_CipherUpdate`, which may be called only once for CCM.
 final class BufferedDecryption {
     private let encryption: ContentEncryption
     private let key: SecretBytes
@@ -192,8 +192,8 @@ private final class ConcealingReader: ByteReader {
     }
 }
 
-/// Turns every error about a message, after a recipient was chosen, into the same error. Errors of the disk and the caller
-/// are not changed.
+/// Turns every error about a message, after a recipient was chosen, into the same error. `StreamError`s other than
+/// `malformedBase64`, and the length limit of CCM, are not changed.
 func concealing<Result>(_ body: () throws -> Result) throws -> Result {
     do {
         return try body()

@@ -63,7 +63,8 @@ package struct EnvelopedData: Sendable {
     /// - Parameter makeObserver: makes a sink that inspects the plaintext while it is decrypted. The sink must not output it.
     ///   A second sink is made if a second pass is needed.
     /// - Returns: the verified content, and the sink that received all of the plaintext.
-    /// - Throws: `CMSError.decryptionFailed` for every fault of the message, `StreamError` if reading failed.
+    /// - Throws: `CMSError.decryptionFailed` for every fault of the encrypted content, `.limitExceeded` for AES-CCM content that
+    ///   is too long, `StreamError` if reading failed, and the errors of `key(for:with:)`.
     package func check<Observer: ByteSink>(
         with key: ContentKey,
         observer makeObserver: () -> Observer
@@ -86,11 +87,11 @@ package struct EnvelopedData: Sendable {
         }
     }
 
-    /// The content after `check` failed for content with CBC, read as if it had no padding.
+    /// CBC content for which `check` failed, read as if it had no padding.
     ///
-    /// If work stopped at a wrong padding, the time would show whether the padding was right, and so one byte of the content
-    /// after the other (Vaudenay). The caller does with the substitute what it does with checked content, and then fails with
-    /// `CMSError.decryptionFailed`. The content must not be output.
+    /// If the program stopped at wrong padding, its run time would show whether the padding was right. From many such
+    /// answers an attacker learns the content byte by byte (Vaudenay's padding oracle). So the caller processes the
+    /// substitute like checked content, and then fails with `CMSError.decryptionFailed`. The content must not be output.
     /// - Throws: `CMSError.decryptionFailed` for authenticated content.
     package func substitute(with key: ContentKey) throws -> CheckedContent {
         guard !isAuthenticated else { throw CMSError.decryptionFailed }

@@ -47,7 +47,8 @@ package struct EnvelopedDataWriter {
 
     /// Writes the structure around the plaintext that `content` writes. The plaintext must have exactly the announced length.
     ///
-    /// - Throws: `StreamError.changedWhileReading` if the length differs; errors that `content` and `sink` throw.
+    /// - Throws: `StreamError.changedWhileReading` if the length of the ciphertext differs from the announced one; errors that
+    ///   `content` and `sink` throw.
     package func write(to sink: any ByteSink, content: (any ByteSink) throws -> Void) throws {
         try sink.write(frame.prefix)
         let encryptor = EncryptingSink(

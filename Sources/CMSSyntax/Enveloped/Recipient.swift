@@ -34,7 +34,7 @@ public struct Recipient: Sendable {
     }
 
     private let key: Key
-    /// The certificate whose key decrypts the content; nil for a password.
+    /// The certificate whose key decrypts the content; nil for a shared secret.
     public var certificate: Certificate? { if case .certificate(let certificate) = key { certificate } else { nil } }
     /// The shared secret that decrypts the content; nil for a certificate.
     var secret: SharedSecret? { if case .secret(let secret) = key { secret } else { nil } }
@@ -43,8 +43,8 @@ public struct Recipient: Sendable {
     package var usesKeyIdentifier: Bool
     /// How the content-encryption key is wrapped, if the certificate has an RSA key.
     package var rsaWrapping: RSAWrapping
-    /// The capabilities that the recipient announced; nil if unknown. They choose the cipher. How the key is wrapped was chosen
-    /// when the recipient was made.
+    /// The capabilities that the recipient announced; nil if unknown. They determine the cipher, but not how the key is
+    /// wrapped: `rsaWrapping` is set when the recipient is created.
     public var capabilities: [SMIMECapability]?
 
     /// A recipient whose certificate is not checked. The caller must decide whether it is valid, trusted and usable for
@@ -103,7 +103,7 @@ public struct Recipient: Sendable {
 
     private func recipientInfo(for key: SecretBytes, to certificate: Certificate) throws -> [UInt8] {
         switch certificate.publicKeyAlgorithm {
-        // Weak keys are not used to encrypt (RFC 8551 §4.3).
+        // Weak keys are not used to encrypt (RFC 8551 §4.4).
         case let algorithm where algorithm.isWeak: break
         case .rsa: return try keyTransport(key, to: certificate)
         case .ellipticCurve, .x25519:

@@ -34,7 +34,7 @@ package struct RecipientInfo: Sendable {
 
     /// The kind of the RecipientInfo.
     package let kind: Kind
-    /// The recipient's certificate; nil for kinds without a certificate.
+    /// The identifier of the recipient's certificate; nil for kinds without a certificate, or if it cannot be read.
     package let identifier: EntityIdentifier?
     /// The name of the key-encryption algorithm for users, or its dotted OID.
     package let algorithm: String
@@ -70,7 +70,8 @@ package struct RecipientInfo: Sendable {
         }
     }
 
-    /// The key-encryption algorithm of a KEKRecipientInfo or PasswordRecipientInfo; it precedes the key.
+    /// The name of the key-encryption algorithm of a KEKRecipientInfo or PasswordRecipientInfo: the field before the encrypted
+    /// key.
     static func algorithmName(of node: ASN1Node) -> String? {
         guard let fields = try? node.children().suffix(2), fields.count == 2, let field = fields.first else {
             return nil
@@ -108,8 +109,7 @@ package struct RecipientInfo: Sendable {
         }
     }
 
-    /// The algorithm's name, and how it wraps the key. Parameters that cannot be read make this recipient unsupported, and
-    /// concern no other recipient.
+    /// The algorithm's name, and how it wraps the key. Parameters that cannot be read make only this recipient unsupported.
     private static func transport(_ algorithm: AlgorithmIdentifier) -> (String, Wrapping) {
         switch algorithm.algorithm {
         case ASN1ObjectIdentifier.Key.rsa: return ("rsa-pkcs1", .transport(.pkcs1))
@@ -183,8 +183,9 @@ package struct RecipientInfo: Sendable {
         }
     }
 
-    /// `KeyAgreeRecipientIdentifier`, in which a key identifier is inside a SEQUENCE. The date and the other attribute that may
-    /// follow it there tell apart several keys with one identifier, which certificates do not have.
+    /// `KeyAgreeRecipientIdentifier`, in which a key identifier is inside a SEQUENCE. A date and an OtherKeyAttribute may
+    /// follow it. They distinguish keys that have the same identifier. The keys of certificates do not need this, so both are
+    /// ignored.
     ///
     /// RFC 5652 §6.2.2
     private static func recipient(_ node: ASN1Node) throws -> EntityIdentifier {

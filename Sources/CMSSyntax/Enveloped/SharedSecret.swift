@@ -20,7 +20,7 @@ package struct SharedSecret: Sendable {
         kind = .password(PassphraseForm(writing: password).utf8)
     }
 
-    /// A key-encryption key of 16, 24 or 32 bytes. The caller wipes `key`.
+    /// A key-encryption key of 16, 24 or 32 bytes. The caller must wipe `key`.
     ///
     /// - Parameter identifier: the key's identifier in the message; nil accepts any.
     /// - Throws: `CMSError.unsupported` for other key lengths.
@@ -39,7 +39,8 @@ package struct SharedSecret: Sendable {
         }
     }
 
-    /// Whether `recipient` is for a secret of the same kind and, if this secret has an identifier, names that identifier.
+    /// Whether `recipient` is for a secret of the same kind. A shared key must also have the length that the key wrap requires
+    /// and, if it has an identifier, this identifier. A recipient with an unsupported algorithm matches by its kind alone.
     package func matches(_ recipient: RecipientInfo) -> Bool {
         switch (kind, recipient.wrapping) {
         case (.key(let key, let identifier), .secretKey(let wrap, let name)):
@@ -104,7 +105,7 @@ extension SharedSecret {
 }
 
 extension KeyDerivation {
-    /// PBKDF2 with HMAC-SHA-256, a new salt, and the number of iterations recommended in 2025.
+    /// PBKDF2 with HMAC-SHA-256, a new salt, and the number of iterations that OWASP recommended in 2025.
     static func writing() throws -> (function: KeyDerivation, identifier: AlgorithmIdentifier) {
         let salt = try randomBytes(count: 16)
         let iterations = 600_000

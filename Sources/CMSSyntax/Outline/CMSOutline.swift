@@ -122,7 +122,7 @@ extension CMSOutline {
     /// CBC belongs in EnvelopedData, and its content is one or more whole blocks. GCM, CCM and ChaCha20-Poly1305 belong in
     /// AuthEnvelopedData, with a tag of the length that the parameters name. Nothing is decrypted, so the content need not be
     /// ciphertext; `PlaintextDetector` finds plaintext in its place.
-    /// RFC 5652 §6.1, RFC 5083 §2.1, RFC 5084 §3, RFC 8103 §2
+    /// RFC 5652 §6.1, RFC 5083 §2.1, RFC 5084 §3, RFC 8103 §3
     package var isWellFormedCiphertext: Bool {
         guard isComplete, let encryption = contentEncryption, let contentCount, contentCount > 0 else { return false }
         switch type {

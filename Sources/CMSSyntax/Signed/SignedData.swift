@@ -26,7 +26,7 @@ package struct SignedData: Sendable {
     package let hasContent: Bool
     /// The certificates in order. Certificates that cannot be parsed are counted in `problems`.
     package let certificates: [Certificate]
-    /// The encodings of the CRLs.
+    /// The encodings of the elements of `crls`: CRLs, and revocation information in other formats.
     package let crls: [[UInt8]]
     /// The claimed signers in order.
     package let signers: [SignerInfo]
@@ -53,7 +53,8 @@ package struct SignedData: Sendable {
         self = try reporting(.cms) { try Self(stream, content) }
         let missing = Set(signers.compactMap(\.digest)).subtracting(contentDigests.keys)
         guard hasContent, !missing.isEmpty || keepsContent else { return }
-        // A signer used a digest that digestAlgorithms does not contain, so a second pass is necessary.
+        // The content must be read again: a signer used a digest that digestAlgorithms does not contain, or a signature
+        // covers the content itself.
         let hasher = try reporting(.cms) { try ContentHasher(missing, keepsContent: keepsContent) }
         _ = try reporting(.cms) { try Self.contentReader(stream)?.copy(to: hasher) }
         contentDigests.merge(try reporting(.cms) { try hasher.finish() }) { first, _ in first }

@@ -164,7 +164,7 @@ package struct SignedDataWriter {
         ]
     }
 
-    /// The signing time as UTCTime until 2049, and as GeneralizedTime afterwards (RFC 8551 §2.5.1).
+    /// The signing time: UTCTime for the years 1950 to 2049, otherwise GeneralizedTime (RFC 8551 §2.5.1).
     private static func signingTime(_ time: Date) throws(CMSError) -> [UInt8] {
         guard let parts = time.partsInUTC, (-900..<8100).contains(parts.tm_year) else {
             throw .unsupported("a signing time outside the years 1000 to 9999")

@@ -58,7 +58,8 @@ package struct SignerInfo: Sendable {
         signedValue(ASN1ObjectIdentifier.CMSAttribute.signingTime).flatMap { try? ASN1Node.read($0).time() }
     }
 
-    /// The capabilities that the signer announces, best first; empty unless the attribute occurs exactly once.
+    /// The capabilities that the signer announces, best first; empty unless the attribute occurs exactly once and can be
+    /// parsed.
     ///
     /// RFC 8551 §2.5.2
     package var capabilities: [SMIMECapability] {
@@ -97,7 +98,8 @@ package struct SignerInfo: Sendable {
 
 /// The preferences that a signer announces for mail addressed to the signer.
 extension SignerInfo {
-    /// The DER of the announced SMIMECapabilities; nil unless the attribute occurs exactly once and can be parsed.
+    /// The DER of the announced SMIMECapabilities; nil unless the attribute occurs exactly once, has at most 4096 bytes, and can
+    /// be parsed.
     ///
     /// RFC 8551 §2.5.2
     package var capabilitiesEncoding: [UInt8]? {
@@ -107,7 +109,7 @@ extension SignerInfo {
         return value
     }
 
-    /// The name of the certificate that others should use to encrypt mail to the signer; nil unless the signer states it
+    /// The identifier of the certificate that others should use to encrypt mail to the signer; nil unless the signer states it
     /// exactly once.
     ///
     /// SMIMEEncryptionKeyPreference of RFC 8551 §2.5.3
@@ -226,7 +228,7 @@ extension SignerInfo {
             type,
             isVersion2 in
             guard signedAttributes.contains(where: { $0.type == type }) else { return nil }
-            // An attribute that occurs twice is ignored (RFC 5035 §3).
+            // An attribute that occurs twice (RFC 5035 §3 forbids this) or cannot be parsed matches no certificate.
             return signedValue(type).flatMap { try? SigningCertificate($0, isVersion2: isVersion2) } ?? .unreadable
         }
     }

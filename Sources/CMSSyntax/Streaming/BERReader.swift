@@ -2,7 +2,7 @@ package import ByteStreams
 import PKIX
 package import SwiftASN1
 
-/// Reads BER of any structure from start to end, with no more than one window in memory.
+/// Reads BER of any structure from start to end through one window.
 ///
 /// The caller enters constructed elements, reads small elements as a whole to parse them with swift-asn1, and streams the
 /// octets of the large one. Every length is checked against the surrounding elements before it is used.
