@@ -47,7 +47,7 @@ extension StreamError: LocalizedError, CustomStringConvertible {
         case .cannotCreate(let path, let code): "\(path): cannot create: \(String(cString: strerror(code)))"
         case .cannotOpen(let path, let code): "\(path): cannot open: \(String(cString: strerror(code)))"
         case .changedWhileReading: "the input changed while it was being read"
-        case .committed(let path): "\(path): cannot write: it is finished already"
+        case .committed(let path): "\(path): cannot write: the file is already complete"
         case .malformedBase64: "malformed base64"
         case .notRegular(let path): "\(path): is not a regular file"
         case .readFailed(let code): "cannot read: \(String(cString: strerror(code)))"

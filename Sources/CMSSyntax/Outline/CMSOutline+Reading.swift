@@ -8,7 +8,7 @@ extension CMSOutline {
         switch type {
         case .data: try readContent(reader, .octetString, sink: sink)
         case .other:
-            let text = "nothing more is known of a CMS object of type \(typeName)"
+            let text = "the CMS type \(typeName) is unknown, so nothing inside the object was read"
             problems.append(Problem(.contentTypeUnknown, text))
             return
         default:
@@ -69,7 +69,7 @@ extension CMSOutline {
             } else {
                 // PKCS#7 1.5 allows content of any type here, in one element.
                 contentCount = try reader.readElement().count
-                problems.append(Problem(.contentNotOctets, "the content is no OCTET STRING"))
+                problems.append(Problem(.contentNotOctets, "the content is not an OCTET STRING"))
             }
             try reader.leave()
         }
@@ -137,7 +137,7 @@ extension CMSOutline {
             }
         }
         if recipients.isEmpty, problems.isEmpty {
-            problems.append(Problem(.noRecipients, "it has no recipients"))
+            problems.append(Problem(.noRecipients, "the CMS object has no recipients"))
             isSound = false
         }
     }
@@ -189,6 +189,6 @@ extension CMSOutline {
 
     private mutating func spend(_ bytes: Int) throws {
         count += bytes
-        guard count <= limit else { throw CMSError.limitExceeded("\(limit) bytes beside the content") }
+        guard count <= limit else { throw CMSError.limitExceeded("\(limit) bytes outside the content") }
     }
 }

@@ -113,7 +113,7 @@ extension SignedData {
         case nil:
             check.isDigestKnown = false
             check.problems.append(Problem(.algorithmUnsupported, "the digest \(signer.digestName) is not supported"))
-        case .md5: check.problems.append(Problem(.digestMD5, "MD5 is broken: anyone can have made this signature"))
+        case .md5: check.problems.append(Problem(.digestMD5, "MD5 is broken, so the signature may be forged"))
         case .sha1: check.problems.append(Problem(warning: .digestSHA1, "SHA-1 is no longer safe"))
         default: break
         }
@@ -133,7 +133,7 @@ extension SignedData {
         ]
         if signer.unsignedAttributes.contains(where: { secure.contains($0.type) }) {
             check.problems.append(
-                Problem(.attributeUnsigned, "an attribute that must be signed is not, and is ignored")
+                Problem(.attributeUnsigned, "an unsigned attribute is ignored, because it must be a signed one")
             )
         }
         if signer.signedAttributesEncoding == nil {
@@ -147,11 +147,11 @@ extension SignedData {
     /// Problems of a signature without signed attributes: the content must be plain data (RFC 5652 §5.3).
     private func bareProblems(_ signer: SignerInfo) -> [Problem] {
         guard isData else {
-            return [Problem(.contentTypeAttribute, "content that is not plain data is signed without attributes")]
+            return [Problem(.contentTypeAttribute, "content of a type other than data has no signed attributes")]
         }
         guard resemblesAttributes else { return [] }
         // An attacker could present the attributes of another signature as content that was signed without attributes.
-        return [Problem(.contentIsAttributes, "the content is the attributes of another signature")]
+        return [Problem(.contentIsAttributes, "the content looks like the signed attributes of another signature")]
     }
 
     private func checkSigned(_ signer: SignerInfo, _ check: inout AttributeCheck) {

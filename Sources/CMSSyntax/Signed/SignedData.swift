@@ -79,7 +79,7 @@ package struct SignedData: Sendable {
             problems.append(
                 isSame
                     ? Problem(.contentEmbedded, "the detached signature also contains the content, unchanged")
-                    : Problem(.contentMismatch, "the content inside the signature differs from the one beside it")
+                    : Problem(.contentMismatch, "the content inside the signature differs from the detached content")
             )
         }
         contentDigests = detached
@@ -199,7 +199,7 @@ package struct SignedData: Sendable {
             guard elements.count < limit else { throw CMSError.limitExceeded("\(limit) \(what)") }
             let element = try reader.readElement()
             bytesLeft -= element.count
-            guard bytesLeft >= 0 else { throw CMSError.limitExceeded("\(maximumBytes) bytes beside the content") }
+            guard bytesLeft >= 0 else { throw CMSError.limitExceeded("\(maximumBytes) bytes outside the content") }
             elements.append(element)
         }
         try reader.leave()
