@@ -1,7 +1,7 @@
 import CUnbound
 import Foundation
 
-/// Looks up SMIMEA records and accepts only answers that DNSSEC authenticates.
+/// Looks up SMIMEA records and accepts only records that DNSSEC authenticates.
 package struct SecureResolver: Sendable {
     /// The result of looking up one name.
     package enum Answer: Equatable, Sendable {
@@ -50,7 +50,7 @@ package struct SecureResolver: Sendable {
     ///
     /// libunbound: `ub_resolve_async`
     ///
-    /// - Throws: `DiscoveryOutage` if no query can be sent.
+    /// - Throws: `DiscoveryOutage` if a query cannot be sent.
     package func answers(
         about names: [String],
         until deadline: ContinuousClock.Instant
@@ -62,7 +62,7 @@ package struct SecureResolver: Sendable {
 
     /// The path of the trust anchor file.
     ///
-    /// - Throws: `DiscoveryOutage` if there is no such file.
+    /// - Throws: `DiscoveryOutage` if there is no readable file.
     package func anchorFile() throws(DiscoveryOutage) -> String {
         guard
             let file = ([anchors].compactMap(\.self) + (anchors == nil ? Self.rootKeys : [])).first(where: {

@@ -79,7 +79,7 @@ final class Connection: Sendable {
                 throw Self.failure(code)
             }
         }
-        // After this line, the deadline is enforced by shutting the connection down.
+        // From here on, another thread enforces the deadline with `cut()`.
         guard fcntl(descriptor, F_SETFL, flags) == 0 else { throw Self.failure(errno) }
     }
 

@@ -3,8 +3,8 @@ import LibCrypto
 
 /// A program that prints the certificates of one address.
 ///
-/// The program gets the address as its only argument, an empty standard input, no other descriptor, `PATH=/usr/bin:/bin`,
-/// `LC_ALL=C.UTF-8`, and its own process group. Its standard error is discarded.
+/// The program gets the address as its only argument. Its standard error is discarded. `BoundedProgram` describes the rest of
+/// its environment.
 package struct LookupProgram: Sendable {
     /// The maximum size of the program's output in bytes.
     package static let maximumOutput = 1 << 18

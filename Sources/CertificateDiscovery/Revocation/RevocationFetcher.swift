@@ -4,7 +4,8 @@ package import PKIX
 /// Queries the revocation services that certificates name: first OCSP responders, then revocation lists if necessary.
 ///
 /// A request reveals to the authority, and to observers of the network, that mail with this certificate is being read.
-/// Therefore the fetcher is used only if the user allows it. No question is asked twice.
+/// Therefore the fetcher is used only if the user allows it. No question is asked twice, except after a cancellation or after
+/// the time limit of a verdict.
 package actor RevocationFetcher: RevocationSource {
     /// A service that gave no usable answer, and the reason.
     package struct Outage: Hashable, Sendable {
@@ -30,7 +31,7 @@ package actor RevocationFetcher: RevocationSource {
     private var answers: [Question: Answer] = [:]
     /// The services that gave no usable answer so far, in the order in which they failed.
     package private(set) var outages: [Outage] = []
-    /// The valid lists that were fetched; the caller can store them.
+    /// The fetched lists that their issuer signed; the caller can store them.
     package private(set) var certificateLists: [FetchedList] = []
     /// The OCSP responses that were used; the caller can store them.
     package private(set) var responses: [FetchedResponse] = []

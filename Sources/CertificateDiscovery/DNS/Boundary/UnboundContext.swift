@@ -31,7 +31,7 @@ final class UnboundContext {
     ///
     /// - Parameters:
     ///   - resolver: the address of the resolver; nil for the resolvers in /etc/resolv.conf.
-    ///   - anchorFile: the path of the trust anchors. It is called when everything else is set up.
+    ///   - anchorFile: returns the path of the trust anchor file. It is called after everything else is set up.
     /// - Throws: `DiscoveryOutage` if the library is missing or rejects a parameter; errors of `anchorFile`.
     init(resolver: String?, anchorFile: () throws(DiscoveryOutage) -> String) throws(DiscoveryOutage) {
         library = try UnboundLibrary.shared

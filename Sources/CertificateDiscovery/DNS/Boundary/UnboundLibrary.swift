@@ -4,7 +4,7 @@ import LibCrypto
 
 /// libunbound, a resolver that validates DNSSEC. The library is loaded on first use.
 ///
-/// The functions have the names of the C library without their prefix and are described in libunbound(3).
+/// `init` shows which C function each property is. libunbound(3) describes the functions.
 struct UnboundLibrary: Sendable {
     #if canImport(Darwin)
     private static let names = ["libunbound.8.dylib", "libunbound.dylib"]

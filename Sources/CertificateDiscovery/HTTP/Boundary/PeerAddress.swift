@@ -50,8 +50,8 @@ struct PeerAddress: Sendable {
         }
     }
 
-    /// Whether the address is on the public Internet. Loopback, private, link-local, carrier, documentation and multicast
-    /// addresses are not public, nor are IPv6 addresses to which such IPv4 addresses are mapped.
+    /// Whether the address is on the public Internet. Loopback, private, link-local, carrier-grade NAT, documentation and
+    /// multicast addresses are not public, nor are NAT64 addresses that embed such an IPv4 address.
     ///
     /// The registries of RFC 6890
     var isPublic: Bool {

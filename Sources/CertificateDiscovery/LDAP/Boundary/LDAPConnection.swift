@@ -38,7 +38,8 @@ package final class LDAPConnection {
         var aliases = CInt(LDAP_DEREF_NEVER)
         try set(LDAP_OPT_PROTOCOL_VERSION, &version)
         try set(LDAP_OPT_DEREF, &aliases)
-        // A null pointer means "off". Referrals are not followed: the password of this server must not be sent to another.
+        // A null pointer means "off". Referrals are not followed, because the password for this server must not be sent to
+        // another server.
         try set(LDAP_OPT_REFERRALS, nil)
         var time = try Self.timeLeft(until: deadline)
         try set(LDAP_OPT_NETWORK_TIMEOUT, &time)
@@ -189,7 +190,7 @@ package final class LDAPConnection {
         return values
     }
 
-    /// Whether `name` is one of `wanted`; attribute options in `name` are ignored.
+    /// Whether `name` is one of `wanted`, without regard to attribute options.
     private static func isWanted(_ name: String, _ wanted: [String]) -> Bool {
         func kind(_ name: String) -> String { String(name.prefix { $0 != ";" }).lowercased() }
         return wanted.contains { kind($0) == kind(name) }

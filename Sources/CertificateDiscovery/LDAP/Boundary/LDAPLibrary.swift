@@ -4,8 +4,8 @@ import LibCrypto
 
 /// libldap, the client library of OpenLDAP. The library is loaded when a directory is queried.
 ///
-/// If libldap were linked, every command would load it and its dependencies. The functions have the names of the C library
-/// without their prefix and are described in its manual pages, such as ldap_search_ext_s(3).
+/// If libldap were linked, every command would load it and its dependencies. `init` shows which C function each property is.
+/// The manual pages of the C library describe the functions, for example ldap_search_ext(3).
 struct LDAPLibrary: Sendable {
     /// The library's file names, newest version first.
     #if canImport(Darwin)
