@@ -57,7 +57,7 @@ import Testing
             try values(server.secureURL + base, server, credentials("wrong"))
         }
         #expect(throws: DiscoveryOutage.self) { try values(server.secureURL + base, server, credentials("\n")) }
-        let clear = "a password is not sent without TLS (lookup.ldap.starttls, or an ldaps URL)"
+        let clear = "a password is sent only with TLS (set lookup.ldap.starttls, or use an ldaps URL)"
         #expect(throws: DiscoveryOutage(clear)) {
             try values(server.url + base, server, startsTLS: false, credentials("secret"))
         }
@@ -71,7 +71,8 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: open)
         try #require(mkfifo(pipe, 0o600) == 0)
         for (file, why) in [
-            (open, "every user can read the password: chmod o= \(open)"), (pipe, "the password is not in a file"),
+            (open, "other users have access to the password: chmod o= \(open)"),
+            (pipe, "the password file is not a regular file"),
         ] {
             let credentials = LDAPDirectory.Credentials(name: "cn=admin,dc=example,dc=com", passwordFile: file)
             #expect(throws: DiscoveryOutage("\(file): \(why)")) {

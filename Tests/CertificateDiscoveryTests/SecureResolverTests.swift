@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `a zone that was changed is no answer`() throws {
-        let bogus = DiscoveryOutage("the answer of DNS is not signed as it must be")
+        let bogus = DiscoveryOutage("the DNS answer fails DNSSEC validation")
         #expect(try answers(try server(isForged: true), about: [bob]) == [.outage(bogus)])
     }
 
@@ -68,7 +68,9 @@ import Testing
             Issue.record("\(found)")
             return
         }
-        #expect(throws: DiscoveryOutage("the keys for DNSSEC cannot be read (Debian: apt install dns-root-data)")) {
+        #expect(
+            throws: DiscoveryOutage("the trust anchors for DNSSEC cannot be read (Debian: apt install dns-root-data)")
+        ) {
             try answers(try server(), about: [bob], anchors: "/nowhere")
         }
     }

@@ -87,10 +87,10 @@ extension SMIMEAData.Defect: CustomStringConvertible {
     /// The defect as the end of the sentence "a record was left out: ".
     package var description: String {
         switch self {
-        case .digest: "it has the digest of a certificate, and not the certificate"
-        case .key: "it has a key, and not the certificate"
+        case .digest: "it contains only the digest of a certificate or key"
+        case .key: "it contains only a key, not a certificate"
         case .short: "it is too short"
-        case .unknown: "its usage, selector or matching type is not known"
+        case .unknown: "its usage, selector or matching type is unknown"
         }
     }
 }

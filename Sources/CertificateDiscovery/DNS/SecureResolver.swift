@@ -69,7 +69,7 @@ package struct SecureResolver: Sendable {
                 access($0, R_OK) == 0
             })
         else {
-            throw DiscoveryOutage("the keys for DNSSEC cannot be read (Debian: apt install dns-root-data)")
+            throw DiscoveryOutage("the trust anchors for DNSSEC cannot be read (Debian: apt install dns-root-data)")
         }
         return file
     }
@@ -79,7 +79,7 @@ extension SecureResolver.Answer {
     /// The answer of libunbound, with copies of the records.
     init(_ result: ub_result) {
         guard result.bogus == 0 else {
-            self = .outage(DiscoveryOutage("the answer of DNS is not signed as it must be"))
+            self = .outage(DiscoveryOutage("the DNS answer fails DNSSEC validation"))
             return
         }
         guard [SecureResolver.noError, SecureResolver.noSuchName].contains(result.rcode) else {

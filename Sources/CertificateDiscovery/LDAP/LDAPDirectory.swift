@@ -39,7 +39,7 @@ package struct LDAPDirectory: Sendable {
         // An ldapi connection uses a local socket, so it is private.
         let isPrivate = url.scheme != "ldap" || startsTLS
         guard isPrivate || credentials == nil else {
-            throw DiscoveryOutage("a password is not sent without TLS (lookup.ldap.starttls, or an ldaps URL)")
+            throw DiscoveryOutage("a password is sent only with TLS (set lookup.ldap.starttls, or use an ldaps URL)")
         }
         let connection = try LDAPConnection(url.server, until: deadline)
         if url.scheme != "ldapi" {
@@ -72,7 +72,7 @@ package struct LDAPDirectory: Sendable {
     private static func password(in file: String) throws(DiscoveryOutage) -> [UInt8] {
         guard !file.isEmpty else {
             throw DiscoveryOutage(
-                "lookup.ldap.bind has a name, and lookup.ldap.password-file no file with its password"
+                "lookup.ldap.bind is set, but lookup.ldap.password-file is not"
             )
         }
         // Opening a named pipe must not block until another program writes to it.
@@ -81,10 +81,10 @@ package struct LDAPDirectory: Sendable {
         guard descriptor >= 0 else { throw DiscoveryOutage("\(file): the password cannot be read") }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw DiscoveryOutage("\(file): the password is not in a file")
+            throw DiscoveryOutage("\(file): the password file is not a regular file")
         }
         guard status.st_mode & 0o007 == 0 else {
-            throw DiscoveryOutage("\(file): every user can read the password: chmod o= \(file)")
+            throw DiscoveryOutage("\(file): other users have access to the password: chmod o= \(file)")
         }
         guard let data = try? handle.read(upToCount: maximumPassword + 1) else {
             throw DiscoveryOutage("\(file): the password cannot be read")
@@ -94,7 +94,7 @@ package struct LDAPDirectory: Sendable {
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         // A directory would treat a bind with an empty password as anonymous.
         guard !bytes.isEmpty, bytes.count <= maximumPassword else {
-            throw DiscoveryOutage("\(file): no password of 1 to \(maximumPassword) bytes")
+            throw DiscoveryOutage("\(file): the password must have 1 to \(maximumPassword) bytes")
         }
         return bytes
     }

@@ -46,7 +46,7 @@ package struct LookupProgram: Sendable {
         case .timeLimit: .timeLimit
         case .printsTooMuch: DiscoveryOutage("the program prints too much")
         case .signalled(let signal): DiscoveryOutage("the program was ended by signal \(signal)")
-        case .lost: DiscoveryOutage("the program was lost")
+        case .lost: DiscoveryOutage("the system did not report how the program ended")
         }
     }
 }

@@ -104,7 +104,7 @@ package actor RevocationFetcher: RevocationSource {
                 }
                 return response
             }
-            note(text, .badAnswer("it is not about this certificate, not current, or by an unauthorized responder"))
+            note(text, .badAnswer("it is not about this certificate, not current, or not from an authorized responder"))
         }
         return nil
     }
@@ -137,7 +137,7 @@ package actor RevocationFetcher: RevocationSource {
             let isSigned = list.isSigned(by: issuer)
             // A list of another issuer may be an indirect list (RFC 5280 §5); only chain verification can decide that.
             guard isSigned || !list.issuer.matches(issuer.subject) else {
-                note(text, .badAnswer("a revocation list that its issuer did not sign"))
+                note(text, .badAnswer("it is a revocation list that its issuer did not sign"))
                 return []
             }
             if isSigned, !certificateLists.contains(where: { $0.list == list }) {
@@ -145,7 +145,7 @@ package actor RevocationFetcher: RevocationSource {
             }
             return [list]
         } catch {
-            note(text, .badAnswer("no revocation list"))
+            note(text, .badAnswer("it is not a revocation list"))
             return []
         }
     }
