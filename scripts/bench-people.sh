@@ -21,7 +21,7 @@ make_people() {
     certify ec ec@inside.example -newkey ec -pkeyopt ec_paramgen_curve:P-256
     certify reader reader@outside.example -newkey rsa:2048
     certify sender1 sender1@outside.example -newkey rsa:2048
-    # All of them have the same key: making many keys would take longer than everything else.
+    # All senders have the same key: making many keys would take longer than everything else.
     for ((n = 2; n <= $1; n++)); do certify "sender$n" "sender$n@outside.example" -new -key sender1.key; done
     for name in rsa ec sender1; do bundle "$name"; done
 }
