@@ -15,7 +15,7 @@ complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 need() {
     local missing=() package as=()
     if ! command -v dpkg-query >/dev/null; then
-        command -v pkg-config >/dev/null || complain "not a Debian: see CONTRIBUTING.md for what has to be installed"
+        command -v pkg-config >/dev/null || complain "this system is not Debian: CONTRIBUTING.md lists what must be installed"
         return 0
     fi
     for package in "$@"; do

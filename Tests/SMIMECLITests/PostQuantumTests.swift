@@ -8,7 +8,7 @@ import Testing
         async throws
     {
         guard FileManager.default.fileExists(atPath: Fixtures.root.appending(path: ".build/libcrypto-3.5").path) else {
-            return print("note: no .build/libcrypto-3.5 (scripts/test fetches it): ML-DSA and ML-KEM are not tried")
+            return print("note: no .build/libcrypto-3.5 (scripts/test fetches it): ML-DSA and ML-KEM are not tested")
         }
         var runner = CommandRunner(Fixtures.root.appending(path: "scripts/try-libcrypto-3.5").path)
         runner.timeLimit = .seconds(600)
