@@ -144,7 +144,7 @@ extension SignedData {
         return check
     }
 
-    /// Problems of a signature without signed attributes: the content must be plain data (RFC 5652 §5.3).
+    /// Problems of a signature without signed attributes: the content type must be id-data (RFC 5652 §5.3).
     private func bareProblems(_ signer: SignerInfo) -> [Problem] {
         guard isData else {
             return [Problem(.contentTypeAttribute, "content of a type other than data has no signed attributes")]

@@ -24,6 +24,7 @@ package struct SignerInfo: Sendable {
     /// The original encoding of the signed attributes, with its own tag; nil if there are none.
     package let signedAttributesEncoding: [UInt8]?
     let signatureAlgorithm: AlgorithmIdentifier
+    /// The signature value.
     package let signature: [UInt8]
     let unsignedAttributes: [Attribute]
 

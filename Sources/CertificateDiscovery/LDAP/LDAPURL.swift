@@ -18,6 +18,7 @@ package struct LDAPURL: Hashable, Sendable {
     package let authority: String
     /// The DN of the entry at which the search begins.
     package let base: String
+    /// The names of the attributes that contain certificates.
     package let attributes: [String]
     package let scope: Scope
     /// The parts of the filter between the places for the address.

@@ -24,10 +24,12 @@ package struct CryptoTime: Equatable, Sendable {
         set { nanoseconds[operation] = newValue == 0 ? nil : newValue }
     }
 
+    /// The sum for each operation.
     package static func + (one: Self, other: Self) -> Self {
         Self(one) { $0 &+ other[$1] }
     }
 
+    /// The difference for each operation; 0 if `earlier` is larger.
     package static func - (later: Self, earlier: Self) -> Self {
         Self(later) { $0 - min($0, earlier[$1]) }
     }

@@ -36,8 +36,8 @@ package enum Libcrypto {
     private static let started: Bool =
         OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT), nil) == 1
 
-    /// Makes libcrypto overwrite all memory that it frees, in the whole process. Only Linux supports this. It must be called
-    /// before any use of libcrypto; a later call has no effect.
+    /// Makes libcrypto overwrite all memory that it frees, in the whole process. This must be called before any use of
+    /// libcrypto; a later call has no effect. On systems other than Linux it never has an effect.
     ///
     /// libcrypto: `CRYPTO_set_mem_functions`
     package static func wipeFreedMemory() { WipingAllocator.install() }

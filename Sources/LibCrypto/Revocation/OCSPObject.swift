@@ -20,6 +20,7 @@ package struct OCSPObject: ~Copyable {
 
     /// The response about one certificate (RFC 6960 §4.2.1, SingleResponse).
     package struct SingleResponse {
+        /// The status of the certificate (RFC 6960 §2.2).
         package enum Status {
             case good
             /// - Parameter isHold: whether the reason is certificateHold, a revocation that can be removed again.
@@ -29,7 +30,9 @@ package struct OCSPObject: ~Copyable {
 
         package let id: CertificateID
         package let status: Status
+        /// The time at which the responder knew the status to be correct.
         package let thisUpdate: Moment?
+        /// The time at or before which newer information is available; nil if the response contains none.
         package let nextUpdate: Moment?
     }
 

@@ -161,6 +161,7 @@ package enum Leftovers {
 /// mlock(2), madvise(2) `MADV_DONTDUMP`
 package final class LockedBytes: Sendable {
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
+    /// The number of bytes.
     package let count: Int
 
     /// Allocates `count` zero bytes; nil if the system does not allow this process to lock memory (`RLIMIT_MEMLOCK`).
