@@ -25,7 +25,7 @@ import Testing
         anchors: String? = nil
     ) throws -> [SecureResolver.Answer] {
         let resolver = SecureResolver(resolver: server.address, anchors: anchors ?? server.anchors)
-        let serverFailure = SecureResolver.Answer.outage(DiscoveryOutage("DNS gives no answer (code 2)"))
+        let serverFailure = SecureResolver.Answer.outage(DiscoveryOutage("DNS gives no answer (RCODE 2)"))
         var found: [SecureResolver.Answer] = []
         for _ in 0..<5 {
             found = try resolver.answers(about: names, until: .now + .seconds(60))

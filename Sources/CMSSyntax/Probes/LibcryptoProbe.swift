@@ -113,7 +113,7 @@ extension LibcryptoProbe {
         let kinds = missing(["EC", "ED25519", "RSA", "X25519"], Libcrypto.offersKeys)
         let all = ciphers + digests + derivations + kinds
         return all.isEmpty
-            ? .passed("all that S/MIME needs is there") : .failed("missing: \(all.joined(separator: ", "))")
+            ? .passed("all algorithms that S/MIME needs are there") : .failed("missing: \(all.joined(separator: ", "))")
     }
 }
 

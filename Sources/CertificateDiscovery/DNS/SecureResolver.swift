@@ -83,7 +83,7 @@ extension SecureResolver.Answer {
             return
         }
         guard [SecureResolver.noError, SecureResolver.noSuchName].contains(result.rcode) else {
-            self = .outage(DiscoveryOutage("DNS gives no answer (code \(result.rcode))"))
+            self = .outage(DiscoveryOutage("DNS gives no answer (RCODE \(result.rcode))"))
             return
         }
         let lifetime = Duration.seconds(max(0, result.ttl))
