@@ -79,7 +79,8 @@ package enum X509_STORE_CTX: LibcryptoObject {
 /// Owns one libcrypto object and frees it exactly once.
 ///
 /// If libcrypto passes ownership of a pointer ("new", "get1", "d2i", "read"), the same expression puts the pointer into an
-/// `Owned`, so that no path can leak it. A pointer that libcrypto only lends ("get0") is never put into an `Owned`.
+/// `Owned`, so that no path can leak it. A pointer that libcrypto only lends ("get0") is never put into an `Owned`. Objects of
+/// other types are freed with `defer`.
 package struct Owned<Object: LibcryptoObject>: ~Copyable {
     private let pointer: OpaquePointer
 
