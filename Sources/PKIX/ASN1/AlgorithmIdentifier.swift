@@ -80,7 +80,7 @@ struct PSSParameters {
     /// The parameters in a key's SubjectPublicKeyInfo; nil if the key allows any parameters.
     ///
     /// A signature must use the same digest and mask generation function, and a salt that is at least as long as the key's
-    /// parameters say (RFC 4055 §1.2).
+    /// parameters say (RFC 4055 §3.3).
     static func restriction(_ publicKeyInfo: [UInt8]) throws -> PSSParameters? {
         var fields = try ElementReader(ASN1Node.read(publicKeyInfo))
         let identifier = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
@@ -90,8 +90,8 @@ struct PSSParameters {
         return try PSSParameters(parameters)
     }
 
-    /// The parameters for signing: `digest` for the message and the mask, with a salt of the same length, unless the key's
-    /// own parameters differ.
+    /// The parameters for signing: `digest` for the message and for the mask, and a salt as long as the digest. The key's own
+    /// parameters may name another digest for the mask and require a longer salt.
     init(signing digest: DigestAlgorithm, publicKeyInfo: [UInt8]) throws {
         let restriction = try Self.restriction(publicKeyInfo)
         self.init(
@@ -124,7 +124,7 @@ extension ASN1ObjectIdentifier {
         package static let encryptedData: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 6]
     }
 
-    /// Key types, RSAES-OAEP and RSASSA-PSS, and the algorithms in their parameters (RFC 4055).
+    /// Key types, RSAES-OAEP and RSASSA-PSS, and the algorithms in the parameters of these two (RFC 4055).
     package enum Key {
         package static let rsa: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 1, 1]
         package static let rsaOAEP: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 1, 7]

@@ -46,8 +46,8 @@ extension Array<Attribute> {
     /// The DER of the SET OF these attributes, sorted by their encodings (X.690 §11.6).
     package func derSet() throws -> [UInt8] { Self.derSet(of: try sortedDER()) }
 
-    /// The DER of a SET OF whose `contents` `sortedDER` returned. `identifier` replaces the identifier of SET if the type has
-    /// an implicit tag.
+    /// The DER of a SET OF with the `contents` from `sortedDER`. `identifier` replaces the identifier of SET if the type has an
+    /// implicit tag.
     package static func derSet(of contents: [UInt8], _ identifier: ASN1Identifier = .set) -> [UInt8] {
         DERFrame.header(identifier, isConstructed: true, length: contents.count) + contents
     }

@@ -1,7 +1,7 @@
 import ByteStreams
 package import SwiftASN1
 
-/// The DER before and after content that is streamed between both parts.
+/// The DER before and after content that is streamed.
 ///
 /// Built from the inside out: each `wrap` adds a constructed element around the existing bytes. The content's length is known
 /// in advance, so all lengths are definite.

@@ -128,7 +128,7 @@ extension ASN1Node {
 /// The extent of a BER element, found by reading only the headers of the elements inside it.
 ///
 /// swift-asn1 needs about a hundred bytes of memory for each element, so a few megabytes of empty elements would exhaust the
-/// memory. This scan needs no memory. It rejects too many elements and too deep nesting before swift-asn1 parses the bytes.
+/// memory. This scan needs hardly any memory. It rejects too many elements and too deep nesting before swift-asn1 parses the bytes.
 package struct ElementExtent {
     /// The length of the element in bytes, including its header.
     package let count: Int
@@ -197,7 +197,8 @@ package struct ElementExtent {
         /// The end of the element; nil if its length is indefinite.
         package let end: Int?
 
-        /// Reads the header at `start`. The element must end before `limit`, which may be beyond the end of `bytes`.
+        /// Reads the header at `start`. The element must not extend beyond `limit`, which may be greater than the number of
+        /// `bytes`.
         package init(_ bytes: [UInt8], at start: Int, limit: Int) throws {
             var position = start
             func byte() throws -> UInt8 {

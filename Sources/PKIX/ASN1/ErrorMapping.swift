@@ -3,7 +3,7 @@ import LibCrypto
 import SwiftASN1
 
 /// Converts errors of `body`, which reads or writes a `structure`, to `CMSError`. Unrelated errors, such as disk errors, are
-/// passed on unchanged.
+/// rethrown unchanged.
 ///
 /// - Parameter part: the part of the structure that is being read, if its name helps to find the defect.
 package func reporting<Result>(
@@ -14,15 +14,15 @@ package func reporting<Result>(
     do { return try body() } catch { throw CMSError(error, in: structure, part) ?? error }
 }
 
-/// Like `reporting`, for parsing bytes in memory: every error, including those of libcrypto, means that the bytes are
-/// malformed.
+/// Like `reporting`, for parsing bytes in memory: every error that is not a `CMSError`, including errors of libcrypto, means
+/// that the bytes are malformed.
 package func parsing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
     do { return try body() } catch let error as OpenSSLError { throw .malformed(structure, "\(error)") } catch {
         throw CMSError(error, in: structure) ?? .malformed(structure, "\(error)")
     }
 }
 
-/// Like `reporting`, for writing bytes in memory: a failure of libcrypto is reported as `CMSError.openSSL`.
+/// Like `reporting`, for writing bytes in memory: an unrelated error becomes `CMSError.malformed`.
 func writing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
     do { return try body() } catch { throw CMSError(error, in: structure) ?? .malformed(structure, "\(error)") }
 }
@@ -33,7 +33,7 @@ func lift<Value: ~Copyable>(_ body: () throws(OpenSSLError) -> Value) throws(CMS
 }
 
 extension CMSError {
-    /// Converts an error that occurred in a `structure`; nil if `error` is unrelated to it.
+    /// Converts an error that occurred in a `structure`; nil if `error` is unrelated to the structure.
     fileprivate init?(_ error: any Error, in structure: Structure, _ part: String? = nil) {
         let place = part.map { "\($0): " } ?? ""
         switch error {

@@ -1,6 +1,6 @@
 package import SwiftASN1
 
-/// An algorithm that the owner of a certificate announces to support.
+/// An algorithm for which the owner of a certificate announces support.
 ///
 /// RFC 8551 §2.5.2: an OID and the encoding of its parameters; capabilities are compared by their exact encoding.
 public struct SMIMECapability: Hashable, Sendable {
