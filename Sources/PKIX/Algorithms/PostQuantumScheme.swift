@@ -19,7 +19,7 @@ public struct PostQuantumScheme: Hashable, Sendable {
     package let use: Use
     /// The digests that are at least as strong as the signature. Readers must support the first digest (RFC 9882 §3.3).
     let digests: [DigestAlgorithm]
-    /// The length in bytes of the shortest key-encryption key that is at least as strong as the scheme (RFC 9936 §2.2).
+    /// The length in bytes of the shortest key-encryption key that this package writes for the scheme (RFC 9936 §2).
     package let wrappingKeyCount: Int
 
     /// The name in reports, such as `ml-dsa-65`.

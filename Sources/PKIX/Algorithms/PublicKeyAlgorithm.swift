@@ -7,7 +7,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
     /// DSA, with the length of the prime in bits; 0 if the key does not contain its parameters.
     case dsa(Int)
     case ed25519
-    /// The usual name of the curve, such as `P-256`, or its dotted OID.
+    /// The usual name of the curve, such as `P-256`, or its dotted OID, or `explicit parameters`.
     case ellipticCurve(String)
     /// ML-DSA or ML-KEM, which only newer versions of libcrypto support.
     case postQuantum(PostQuantumScheme)
@@ -53,10 +53,12 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
     package var isDSA: Bool { if case .dsa = self { true } else { false } }
 
     /// Whether breaking the key takes less than 2^112 steps, the minimum of RFC 8551 §4: RSA and DSA under 2048 bits,
-    /// elliptic curves under 224 bits, and curves given by explicit parameters (RFC 5480 §2.1.1).
+    /// elliptic curves under 224 bits, and curves that libcrypto does not support or that are given by explicit parameters
+    /// (RFC 5480 §2.1.1).
     public var isWeak: Bool { isShorter(than: 2048, curve: 224) }
 
-    /// Whether a single computer can break the key: RSA and DSA under 1024 bits, elliptic curves under 160 bits.
+    /// Whether a single computer can break the key: RSA and DSA under 1024 bits, elliptic curves under 160 bits. Curves without
+    /// a known size are included.
     var isBreakable: Bool { isShorter(than: 1024, curve: 160) }
 
     private func isShorter(than modulus: Int, curve: Int) -> Bool {
@@ -103,13 +105,13 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         return Self.curves.first { $0.name == name }?.bits ?? Libcrypto.curveBits(oid: name)
     }
 
-    /// Whether this is a key on a prime curve of RFC 5480 or RFC 5639, or on secp256k1.
+    /// Whether this is a key on one of `curves`.
     var hasUsualCurve: Bool {
         guard case .ellipticCurve(let name) = self else { return false }
         return Self.curves.contains { $0.name == name }
     }
 
-    /// The curves of RFC 5480 §2.1.1.1 and RFC 5639 §4, and secp256k1.
+    /// The common prime curves of RFC 5480 §2.1.1.1 and RFC 5639 §4, and secp256k1.
     private static let curves: [(oid: ASN1ObjectIdentifier, name: String, bits: Int)] = [
         (.NamedCurves.secp256r1, "P-256", 256), (.NamedCurves.secp384r1, "P-384", 384),
         (.NamedCurves.secp521r1, "P-521", 521), ([1, 3, 132, 0, 33], "P-224", 224),

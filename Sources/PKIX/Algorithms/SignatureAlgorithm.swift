@@ -26,7 +26,7 @@ package struct SignatureAlgorithm: Sendable {
             }
         }
 
-        /// The padding of RSA signatures.
+        /// The padding of RSA signatures; `none` for other schemes.
         package var padding: SignaturePadding {
             switch self {
             case .dsa, .ecdsa, .ed25519, .postQuantum: .none
@@ -48,7 +48,7 @@ package struct SignatureAlgorithm: Sendable {
     /// The digest that the algorithm determines; nil if only digestAlgorithm names it.
     package let digest: DigestAlgorithm?
 
-    /// The name in reports: `rsa-pkcs1`, `rsa-pss`, `ecdsa`, `ed25519`, `dsa`, `ml-dsa-65`.
+    /// The name in reports: `rsa-pkcs1`, `rsa-pss`, `ecdsa`, `ed25519`, `dsa`, or that of ML-DSA, such as `ml-dsa-65`.
     package var name: String {
         switch scheme {
         case .dsa: "dsa"
@@ -60,7 +60,7 @@ package struct SignatureAlgorithm: Sendable {
         }
     }
 
-    /// All algorithms without parameters of their own.
+    /// All algorithms except RSASSA-PSS and ML-DSA.
     static let rows: [(oid: ASN1ObjectIdentifier, scheme: Scheme, digest: DigestAlgorithm?)] = [
         (ASN1ObjectIdentifier.Key.rsa, .rsaPKCS1, nil),
         ([1, 2, 840, 113549, 1, 1, 4], .rsaPKCS1, .md5),
@@ -128,7 +128,7 @@ extension DigestAlgorithm {
         self = digest
     }
 
-    /// The digest in the identifier of MGF1, the only mask generation function that exists.
+    /// The digest in the identifier of MGF1, the only mask generation function of RFC 8017.
     package init(mgf1 identifier: AlgorithmIdentifier) throws {
         guard identifier.algorithm == ASN1ObjectIdentifier.Key.mgf1, let parameters = identifier.parameters else {
             throw CMSError.unsupported("mask generation function \(identifier.algorithm.algorithmName)")
