@@ -27,7 +27,7 @@ package final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sen
     private let generations = Mutex(Generations())
     private let capacity: Int
 
-    /// - Parameter capacity: the number of values in one generation.
+    /// - Parameter capacity: the maximum number of values in each of the two generations.
     package init(capacity: Int) { self.capacity = capacity }
 
     /// The cached value for `key`. If there is none, `make` computes the value, which is then cached.

@@ -6,7 +6,8 @@ import Musl
 import Darwin
 #endif
 
-/// The size and the times of change of a file, read at one time. If the file's content changes, its state changes.
+/// The identity (path, device, inode), size and times of change of a file. A change of the content changes the state, because
+/// the file system then updates the times.
 package struct FileState: Hashable, Sendable {
     private let path: String
     private let device: dev_t

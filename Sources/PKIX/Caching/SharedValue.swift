@@ -1,12 +1,13 @@
 import Synchronization
 
-/// A value that is computed on first use. All copies of what holds it share it.
+/// A value that is computed on first use. If a struct contains a `SharedValue`, all copies of the struct share the value.
 package final class SharedValue: Sendable {
     private let kept = Mutex<(any Sendable)?>(nil)
 
     package init() {}
 
-    /// The value that the first call made. Each call for one `SharedValue` must ask for the same.
+    /// The value that `make` returned in the first call. Every call for one `SharedValue` must pass a function with the same
+    /// result.
     package func value<Value: Sendable>(_ make: () -> Value) -> Value {
         kept.withLock { kept in
             if let known = kept as? Value { return known }
