@@ -35,7 +35,7 @@ public struct Certificate: Sendable {
     package let hasMalformedAddress: Bool
     /// The addresses of type SmtpUTF8Mailbox (RFC 9598).
     let internationalAddresses: [String]
-    /// The number of the certificate's names that must be compared with other certificates and with lists.
+    /// The numbers of names, constraints, policies and other parts that are compared with other certificates and with lists.
     let comparedParts: ComparedParts
     /// The allowed uses of the key; nil if the extension is absent.
     public let keyUsage: KeyUsage?
@@ -47,7 +47,7 @@ public struct Certificate: Sendable {
     package let subjectKeyIdentifier: [UInt8]?
     /// The identifier of the issuer's key (RFC 5280 §4.2.1.1); nil if that extension is absent.
     package let authorityKeyIdentifier: [UInt8]?
-    /// The DER of the SMIMECapabilities in the certificate (RFC 4262); nil if there are none.
+    /// The DER of the SMIMECapabilities in the certificate (RFC 4262); nil if absent or unreadable.
     package let capabilitiesEncoding: [UInt8]?
     /// The dotted OIDs of the certificate policies (RFC 5280 §4.2.1.4).
     let policies: [String]
@@ -61,7 +61,8 @@ public struct Certificate: Sendable {
     public let publicKeyAlgorithm: PublicKeyAlgorithm
     /// The name of the algorithm of the issuer's signature, or its dotted OID.
     package let signatureAlgorithm: String
-    /// What `addresses` mean, for the module that reads mail addresses. They are compared for each signature of a message.
+    /// The parsed form of `addresses`, made by the module that parses mail addresses. It is cached, because it is needed for
+    /// each signature of a message.
     package private(set) var readAddresses = SharedValue()
 
     /// The maximum size of a certificate in bytes.
@@ -69,8 +70,10 @@ public struct Certificate: Sendable {
 
     /// Parses `der`, which must be exactly one certificate.
     ///
-    /// - Throws: `CMSError.malformed` if the certificate, or an extension that this package reads, is malformed or not in DER
-    ///   (in BER, one certificate could have two fingerprints). RFC 5280 §4.1
+    /// Unreadable policies, name constraints and SMIMECapabilities are not an error here.
+    ///
+    /// - Throws: `CMSError.malformed` if the certificate, or another extension that this package reads, is malformed or not in
+    ///   DER (in BER, one certificate could have two fingerprints); `.limitExceeded`. RFC 5280 §4.1
     package init(der: [UInt8]) throws(CMSError) {
         guard der.count <= Self.keptCount else {
             self = try Self(parsing: der)
@@ -128,8 +131,8 @@ public struct Certificate: Sendable {
     public var isSelfIssued: Bool { subject.matches(issuer) }
 
     /// The SHA-256 of issuer and serial number. Unlike the fingerprint, this digest stays the same if the certificate's
-    /// signature is replaced by another valid signature, which is possible with ECDSA. Certificates of several authorities
-    /// with one name can have the same digest.
+    /// signature is replaced by another valid signature, which is possible with ECDSA. Certificates of different
+    /// authorities with the same name can have the same digest.
     package var nameDigest: Fingerprint {
         get throws(CMSError) { try Fingerprint(of: issuer.canonical.bytes + serialNumber) }
     }

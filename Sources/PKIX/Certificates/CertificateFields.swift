@@ -85,7 +85,7 @@ enum CertificateSignature {
         ([2, 16, 840, 1, 101, 3, 4, 3, 11], "ecdsa-sha3-384"), ([2, 16, 840, 1, 101, 3, 4, 3, 12], "ecdsa-sha3-512"),
         ([1, 2, 840, 10040, 4, 3], "dsa-sha1"), ([2, 16, 840, 1, 101, 3, 4, 3, 2], "dsa-sha256"),
         ([1, 3, 101, 112], "ed25519"), ([1, 3, 101, 113], "ed448"),
-        // Older identifiers that libcrypto treats as equivalent: OIW (ISO/IEC 14888) and X9.57.
+        // Older identifiers, by the OSE Implementors' Workshop (OIW). The numbers 13 and 15 mean SHA-0, which is weaker still.
         ([1, 3, 14, 3, 2, 3], "rsa-md5"), ([1, 3, 14, 3, 2, 15], "rsa-sha1"), ([1, 3, 14, 3, 2, 29], "rsa-sha1"),
         ([1, 3, 14, 3, 2, 13], "dsa-sha1"), ([1, 3, 14, 3, 2, 27], "dsa-sha1"),
     ]
@@ -128,8 +128,8 @@ extension SignatureAlgorithm {
 }
 
 extension Certificate {
-    /// The digests with which this package can sign with the certificate's key, the preferred digest first; empty if the key
-    /// cannot sign.
+    /// The digests with which this package can sign with the certificate's key, the preferred digest first; empty if this
+    /// package does not sign with such a key.
     package var signatureDigests: [DigestAlgorithm] {
         switch publicKeyAlgorithm {
         case .ed25519: [.sha512]

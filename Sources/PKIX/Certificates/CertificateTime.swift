@@ -17,8 +17,8 @@ package import Darwin
 extension ASN1Node {
     /// The time of a UTCTime or GeneralizedTime.
     ///
-    /// RFC 5280 §4.1.2.5 requires seconds and `Z`. This function also accepts times without seconds, or with an offset
-    /// instead of `Z`, as BER allows.
+    /// RFC 5280 §4.1.2.5 requires seconds and `Z`. This function also accepts times without seconds, with a fraction of a
+    /// second (which is dropped), or with an offset instead of `Z`, as BER allows.
     package func time() throws -> Date {
         guard identifier == .utcTime || identifier == .generalizedTime else {
             throw ElementReader.Mismatch(description: "\(identifier) is not a time")
@@ -100,7 +100,7 @@ extension Date {
 
     /// Year, month, day and time of day in UTC; nil if the year is too large.
     ///
-    /// Foundation's Calendar would take longer than a signature.
+    /// Foundation's Calendar takes longer than verifying a signature.
     package var partsInUTC: tm? {
         var parts = tm()
         guard var seconds = time_t(exactly: timeIntervalSince1970.rounded(.down)), gmtime_r(&seconds, &parts) != nil

@@ -17,7 +17,7 @@ public struct DistinguishedName: Sendable {
 
     /// The encoding in the certificate.
     public let der: [UInt8]
-    /// The relative names in the order of the encoding, most general first.
+    /// The relative distinguished names (RDNs) in the order of the encoding, usually the most general first.
     let relativeNames: [[Attribute]]
     private let canonicalName = CanonicalName()
 
@@ -46,7 +46,8 @@ public struct DistinguishedName: Sendable {
         }
     }
 
-    /// Whether both names denote the same entity; case, blanks and string types are ignored.
+    /// Whether both names denote the same entity. Differences of case, string type, and number of blanks between words are
+    /// ignored.
     ///
     /// RFC 5280 §7.1, to the extent of libcrypto's `X509_NAME_cmp`: only ASCII letters are folded.
     public func matches(_ other: DistinguishedName) -> Bool {
@@ -84,7 +85,7 @@ extension DistinguishedName: CustomStringConvertible {
     /// The size in bytes of the longest name that is written as a whole: a report may contain a name many times for each
     /// signature.
     private static let shownCount = 8 << 10
-    /// The number of relative names of a longer name that are written, and of attributes in each of them.
+    /// The number of RDNs of a longer name that are written, and of attributes in each of them.
     private static let shownParts = 10
     /// The number of characters of an attribute in a longer name that are written.
     private static let shownCharacters = 100
@@ -129,7 +130,8 @@ extension DistinguishedName: CustomStringConvertible {
 }
 
 extension ASN1Node {
-    /// The text of a DirectoryString, IA5String or VisibleString; nil if the string has another type or is badly encoded.
+    /// The text of a DirectoryString, IA5String, VisibleString or NumericString; nil if the element has another type or is
+    /// badly encoded.
     var directoryString: String? {
         guard case .primitive(let bytes) = content else { return nil }
         switch identifier {

@@ -7,12 +7,12 @@ import Synchronization
 /// SignerIdentifier and RecipientIdentifier of RFC 5652 §5.3 and §6.2.1.
 @nonexhaustive
 public enum EntityIdentifier: Hashable, Sendable {
-    /// The issuer's name, in the DER of the certificate, and the octets of the serial number.
+    /// The encoding of the issuer's name, and the content octets of the serial number.
     case issuerAndSerial(issuer: [UInt8], serialNumber: [UInt8])
     /// The value of the subjectKeyIdentifier extension.
     case subjectKeyIdentifier([UInt8])
 
-    /// Whether this refers to `certificate`.
+    /// Whether the identifier refers to `certificate`.
     public func matches(_ certificate: Certificate) -> Bool {
         switch self {
         case .issuerAndSerial(let issuer, let serialNumber):
@@ -24,7 +24,8 @@ public enum EntityIdentifier: Hashable, Sendable {
         }
     }
 
-    /// The certificates among `candidates` to which this refers, in their order. A long issuer's name is read once for all.
+    /// The certificates among `candidates` to which the identifier refers, in their order. The issuer's name is parsed at most
+    /// once, because it may be long.
     package func matching(_ candidates: [Certificate]) -> [Certificate] {
         guard case .issuerAndSerial(let issuer, let serialNumber) = self else { return candidates.filter(matches) }
         let numbered = candidates.filter { $0.serialNumber == serialNumber }
@@ -114,7 +115,7 @@ final class CanonicalName: Sendable {
         }
     }
 
-    /// The form of one relative name; the order and repetition of its attributes do not matter.
+    /// The form of one RDN; the order and repetition of its attributes do not matter.
     private static func form(_ relativeName: [DistinguishedName.Attribute]) -> [UInt8] {
         let attributes = Set(relativeName.map { framed(Array("\($0.type)".utf8)) + framed(folded($0)) })
         return framed(attributes.sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self))

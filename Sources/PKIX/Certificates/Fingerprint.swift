@@ -2,7 +2,7 @@ import ByteStreams
 import LibCrypto
 import SwiftASN1
 
-/// The SHA-256 of a certificate's encoding, which identifies the certificate.
+/// The SHA-256 of the encoding of a certificate or certificate revocation list, which it identifies.
 public struct Fingerprint: Hashable, Sendable {
     /// The 32 bytes of the digest.
     public let bytes: [UInt8]

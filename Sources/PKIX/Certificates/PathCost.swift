@@ -1,12 +1,12 @@
 import SwiftASN1
 
-/// The time that libcrypto needs to check a path: to read the certificates, to verify their signatures, to sort their policies,
-/// and to compare the names in each certificate with the name constraints of all certificates above it.
+/// The time for checking a path: for reading the certificates, verifying their signatures, sorting their policies, and
+/// comparing the names in each certificate with the name constraints of all certificates above it.
 ///
 /// RFC 5280 §6.1.3
 struct PathCost {
-    /// The first certificate with more names than the maximum; nil if there is none. A path that contains such a certificate
-    /// is not judged.
+    /// The first certificate that `isExcessive`; nil if there is none. libcrypto does not check a path that contains such a
+    /// certificate.
     let excess: Certificate?
     /// The work in units of `WorkBudget`.
     let units: Int
@@ -52,17 +52,18 @@ struct ComparedParts: Sendable {
     var points = 0
     /// The number of policies and of mappings between policies.
     var policies = 0
-    /// The number of extensions, among which libcrypto searches for each one that it evaluates. `count` does not include it.
+    /// The number of extensions. libcrypto searches through all of them for each one that it evaluates. `count` does not
+    /// include this number.
     var extensions = 0
 
     var count: Int { names + constraints + points + policies }
 }
 
 extension Certificate {
-    /// The maximum of names, name constraints, policies and distribution point names together. A certificate with more of
-    /// them, or with more extensions, is not judged.
+    /// The maximum of names, name constraints, policies and distribution point names together, and also the maximum number of
+    /// extensions. libcrypto does not check a path with a certificate that exceeds one of these two.
     package static let maximumNames = 1000
-    /// The number of addresses in a report if the certificate exceeds the maximum.
+    /// The number of addresses that a report shows of a certificate that `isExcessive`.
     private static let reportedNames = 20
 
     /// The maximum of `verificationCost`.
@@ -83,7 +84,7 @@ extension Certificate {
         verificationCost > Self.maximumVerificationCost || rsaExponentBits > Self.maximumExponentBits
     }
 
-    /// The error that the certificate exceeds the maximum; nil if it does not.
+    /// The error that says why the certificate `isExcessive`; nil if it is not.
     package var excess: Problem? {
         guard isExcessive else { return nil }
         guard !isSlow else {
@@ -96,8 +97,8 @@ extension Certificate {
         return Problem(.chainNotChecked, "\(subject) has more than \(most)")
     }
 
-    /// The addresses for a report, which may repeat them for each signature: `addresses`, or only the first of them if the
-    /// certificate exceeds the maximum.
+    /// The addresses for a report, which may repeat them for each signature: `addresses`, or only the first
+    /// `reportedNames` of them if the certificate `isExcessive`.
     package var reportedAddresses: [String] {
         isExcessive ? Array(addresses.prefix(Self.reportedNames)) : addresses
     }
