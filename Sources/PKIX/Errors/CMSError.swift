@@ -20,14 +20,14 @@ package enum CMSError: Error, Equatable, Sendable {
         case privateKey = "private key"
     }
 
-    /// Decryption failed. This single case covers every failure after a RecipientInfo was chosen. It gives no reason, because
-    /// a reason would be an oracle (RFC 3218).
+    /// Decryption failed. For a message, this single case covers the failures after a RecipientInfo was chosen, except limits,
+    /// which reveal nothing about the key. It gives no reason, because a reason would be an oracle (RFC 3218).
     case decryptionFailed
     /// The input exceeded a limit that protects against hostile input; the payload names the limit.
     case limitExceeded(String)
     /// The bytes are not a valid encoding of `Structure`; the payload says where the defect is.
     case malformed(Structure, String)
-    /// The PKCS#12 file contains no private key that belongs to one of its certificates.
+    /// A file contains no private key that belongs to one of its certificates, or a key and a certificate do not match.
     case noKeyPair
     /// libcrypto failed in a way that the caller cannot act on.
     case openSSL(OpenSSLError)
