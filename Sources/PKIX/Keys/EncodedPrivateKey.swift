@@ -67,7 +67,7 @@ package struct EncodedPrivateKey: Sendable {
 }
 
 extension PrivateKey {
-    /// Reads the first private key in a PEM file.
+    /// Reads the first private key in a PEM or DER file.
     package init(pem: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
         for case .privateKey(let key) in try KeyMaterial.read(pem) {
             self = try key.decode(passphrase: passphrase)

@@ -2,7 +2,7 @@ import ByteStreams
 import LibCrypto
 import SwiftASN1
 
-/// The contents of a file with keys and certificates, in any format.
+/// One item of a file with keys and certificates.
 ///
 /// Formats: PEM with any number of blocks and other text between the blocks, DER, and base64 without PEM lines. Contents:
 /// certificates, revocation lists, PKCS#7 files of certificates (`.p7b`, `.p7c`), private keys, PKCS#12.
@@ -19,12 +19,12 @@ package enum KeyMaterial: Sendable {
     /// The maximum size of a file of keys or certificates in bytes: 128 MiB.
     package static let maximumFileBytes = CertificateList.maximumCount * 2
 
-    /// Reads everything in `bytes`, in order. A leading UTF-8 byte order mark is ignored.
+    /// Reads all items in `bytes`, in order. A leading UTF-8 byte order mark is ignored.
     ///
     /// PEM blocks of other kinds, such as certificate requests, are skipped. If the file contains a private key, the caller
     /// must wipe `bytes`.
     ///
-    /// - Throws: `CMSError.malformed` if nothing is recognized, or if a recognized item is malformed.
+    /// - Throws: `CMSError.malformed` if nothing is recognized, or if a recognized item is malformed; `.limitExceeded`.
     package static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
         guard bytes.count <= maximumFileBytes else { throw .limitExceeded("file size") }
         guard bytes.starts(with: byteOrderMark) else { return try items(bytes) }
@@ -111,7 +111,8 @@ package enum KeyMaterial: Sendable {
         case [0x30, 0x04]: return [.privateKey(EncodedPrivateKey(encoding: .encryptedPKCS8(der)))]
         case let shape where shape.first == 0x06: return try PKCS7Bag.read(der)
         case [0x30, 0x30, 0x03]:
-            // Where a certificate has its validity period, a revocation list has thisUpdate.
+            // Certificates and revocation lists have this shape. Reading a certificate as a list fails at its version or its
+            // validity period.
             if let list = try? CertificateList(der: der) { return [.certificateList(list)] }
             return [.certificate(try Certificate(der: der))]
         default: return nil

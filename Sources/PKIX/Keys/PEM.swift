@@ -14,8 +14,8 @@ enum PEM {
         let der: [UInt8]
         /// The decoded body of a private key; nil for other blocks.
         let secret: SecretBytes?
-        /// The original lines of a block with RFC 1421 encryption, for libcrypto. Empty for other blocks, because the text of
-        /// a private key must not stay in memory.
+        /// The lines of a block with RFC 1421 encryption, for libcrypto. Empty for other blocks, because the text of a private
+        /// key must not stay in memory.
         let text: [UInt8]
         /// Whether the header fields mark the block as encrypted (RFC 1421 §4.6.1.1).
         var isEncrypted: Bool { PEM.isEncrypted(headers) }
@@ -40,7 +40,7 @@ enum PEM {
 
     /// All blocks in order.
     ///
-    /// - Throws: `CMSError.malformed` for a block that has no end, or whose body is not base64.
+    /// - Throws: `CMSError.malformed` for a block that has no end, or has a body that is not base64; `.limitExceeded`.
     static func blocks(in bytes: [UInt8]) throws(CMSError) -> [Block] {
         var blocks: [Block] = []
         var open: (label: String, lines: [ArraySlice<UInt8>])?

@@ -3,7 +3,7 @@ package import LibCrypto
 import SwiftASN1
 
 /// A private key. The key can be used, encrypted, lent as PKCS#8, and matched to a certificate. Its description shows only
-/// the public key.
+/// the kind of the key and a digest of the public key.
 public struct PrivateKey: Sendable {
     package let handle: Handle<EVP_PKEY>
     /// The kind and size of the key.
@@ -24,7 +24,7 @@ public struct PrivateKey: Sendable {
         self.handle = handle
         publicKeyInfo = info
         algorithm = try parsing(.privateKey) { try PublicKeyAlgorithm(publicKeyInfo: info) }
-        // libcrypto has the same limits for public keys. A larger private key would only take time.
+        // libcrypto has the same limit for public keys. A larger private key would only take time.
         switch algorithm {
         case .rsa(let bits), .rsaPSS(let bits):
             guard bits <= 16_384 else { throw .limitExceeded("RSA key of \(bits) bits") }
@@ -32,7 +32,10 @@ public struct PrivateKey: Sendable {
         }
     }
 
-    /// Reads a PKCS#8 PrivateKeyInfo in DER. The caller wipes the bytes.
+    /// Reads a PKCS#8 PrivateKeyInfo in DER. The caller must wipe the bytes.
+    ///
+    /// - Throws: `CMSError.malformed`; `.unsupported` for a key that this package or libcrypto does not support;
+    ///   `.limitExceeded` for an RSA key of more than 16,384 bits.
     package init(pkcs8: [UInt8]) throws(CMSError) {
         defer { Leftovers.wipe() }
         var first = Self.firstVersion(pkcs8)
@@ -54,7 +57,7 @@ public struct PrivateKey: Sendable {
     /// Rejects unsupported kinds of keys before libcrypto reads them. Also rejects large DSA keys: their encoding lacks the
     /// public key, and an attacker could choose a key for which computing the public key takes very long.
     ///
-    /// - Throws: `CMSError.unsupported`
+    /// - Throws: `CMSError.unsupported`; `.malformed` if the structure is not a PrivateKeyInfo.
     private static func checkAlgorithm(_ pkcs8: [UInt8]) throws(CMSError) {
         guard let fields = try? ElementExtent.elements(of: pkcs8, limit: 2), fields.count == 2,
             let identifier = try? AlgorithmIdentifier(berEncoded: ASN1Node.read(pkcs8[fields[1].range]))
@@ -66,7 +69,7 @@ public struct PrivateKey: Sendable {
         }
     }
 
-    /// The maximum size of a DSA key in bytes: enough for 4,096 bits.
+    /// The maximum size in bytes of an encoded DSA key: enough for a key of 4,096 bits.
     static let maximumDSACount = 2048
 
     private static let known: Set<ASN1ObjectIdentifier> = [
@@ -74,7 +77,7 @@ public struct PrivateKey: Sendable {
     ]
 
     /// Converts OneAsymmetricKey (RFC 5958 §2) of version 2 to version 1 without the public key, because libcrypto reads only
-    /// version 1; nil if the input is not version 2. The caller wipes the bytes.
+    /// version 1; nil if the input is not version 2. The caller must wipe the bytes.
     private static func firstVersion(_ pkcs8: [UInt8]) -> [UInt8]? {
         guard let fields = try? ElementExtent.elements(of: pkcs8, limit: 3), fields.count == 3,
             pkcs8[fields[0].range] == [0x02, 0x01, 0x01]

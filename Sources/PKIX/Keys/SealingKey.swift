@@ -124,7 +124,7 @@ extension SealingKey {
     /// Opens the result of `wrapped(by:)`.
     ///
     /// - Throws: `CMSError.wrongPassphrase`, also if the bytes were changed; `.malformed` if the bytes have another format;
-    ///   `.limitExceeded` if the parameters require more than 32 MiB of memory.
+    ///   `.limitExceeded` if the scrypt parameters require more than 32 MiB of memory, or too much time.
     package init(wrapped: [UInt8], passphrase: borrowing Passphrase) throws(CMSError) {
         guard wrapped.count == Self.wrappedCount, wrapped[0] == 1 else {
             throw .malformed(.privateKey, "not a key sealed under a passphrase")
