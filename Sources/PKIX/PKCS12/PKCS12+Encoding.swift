@@ -8,7 +8,7 @@ extension PKCS12 {
     public enum Compatibility: String, CaseIterable, Sendable {
         /// Any program that supports PBES2: AES-256-CBC and HMAC-SHA-256, 100,000 iterations of PBKDF2.
         case modern
-        /// Programs of old Windows, Java and NSS: triple DES and SHA-1.
+        /// Old versions of Windows, Java and NSS: triple DES and SHA-1.
         case legacy
         /// The macOS and iOS keychains, which require triple DES with SHA-1 and a name for each identity.
         case macos
@@ -17,8 +17,9 @@ extension PKCS12 {
         fileprivate var digest: DigestAlgorithm { self == .modern ? .sha256 : .sha1 }
     }
 
-    /// A PKCS#12 file in DER with these identities and the certificates of their chains. `PKCS12` can read the file.
+    /// A PKCS#12 file in DER with the keys and certificates of `identities`. `PKCS12` can read the file.
     ///
+    /// - Parameter chain: further certificates. The `chain` of an identity is not written.
     /// - Throws: `CMSError.openSSL` if libcrypto fails or cannot encode a key; `.limitExceeded` if the file would contain
     ///   more than `PKCS12` reads.
     package static func encode(

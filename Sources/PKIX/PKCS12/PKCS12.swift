@@ -16,7 +16,7 @@ public struct PKCS12: Sendable {
     /// Warnings about the file.
     public let problems: [Problem]
 
-    /// The maximum number of certificates in one file.
+    /// The maximum number of certificates and revocation lists in one file.
     package static let maximumCertificates = 1000
     /// The maximum number of private keys in one file.
     package static let maximumKeys = 100
@@ -28,17 +28,17 @@ public struct PKCS12: Sendable {
     package static let mostIterations = DerivationBudget.mostIterations
     /// The payload of `CMSError.limitExceeded` for a file with too many iterations.
     package static let iterationLimit = DerivationBudget.name
-    /// The maximum number of iterations that are run for one file. The number includes each block of a key and each form of
-    /// the passphrase.
+    /// The maximum number of iterations that are run for one file with the default limit. The number includes each block of a
+    /// key and each form of the passphrase.
     package static let maximumRuns = DerivationBudget.maximumRuns
 
     /// Opens a file in BER, DER or PEM. If the passphrase is absent (nil) or empty, both variants are tried.
     ///
     /// - Parameter maximumIterations: the maximum number of key derivation iterations that the file may specify. Up to twice
     ///   as many are run. With a higher limit, a malicious file could keep the processor busy for hours.
-    /// - Throws: `CMSError.wrongPassphrase`; `.noKeyPair` if no key belongs to a certificate; `.limitExceeded` before any
-    ///   derivation; `.unsupported` if no pair was found because of an unsupported algorithm; `.malformed`, also if private
-    ///   and public key do not belong together.
+    /// - Throws: `CMSError.wrongPassphrase`; `.noKeyPair` if no key belongs to a certificate; `.limitExceeded` before the
+    ///   derivations that exceed the limit; `.unsupported` if no pair was found because of an unsupported algorithm;
+    ///   `.malformed`, also if private and public key do not belong together.
     package init(
         _ bytes: [UInt8],
         passphrase: borrowing Passphrase?,
@@ -129,7 +129,7 @@ extension Array {
 
 extension PKCS12 {
     /// Whether gpgsm 2.2 would derive a wrong key for triple DES with SHA-1, and so could not read the file. One combination
-    /// of salt and passphrase in about 60 is affected.
+    /// of salt and passphrase in about 128 is affected.
     ///
     /// - Throws: `CMSError.openSSL`
     package static func isMisreadByGpgsm(

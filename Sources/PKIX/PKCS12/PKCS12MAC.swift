@@ -17,8 +17,8 @@ package struct PKCS12MAC {
     let value: [UInt8]
 
     private static let pbmac1OID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 5, 14]
-    /// The allowed lengths of a PBMAC1 key. With a shorter key, an attacker could find a file that passes the check
-    /// (CVE-2026-34181); a key longer than a block only takes time.
+    /// The allowed lengths of a PBMAC1 key in bytes. With a shorter key, an attacker could find a file that passes the check
+    /// (CVE-2026-34181); a key longer than a block of the digest only takes time.
     private static let keyCounts = 20...128
 
     /// Reads MacData.
@@ -64,7 +64,7 @@ package struct PKCS12MAC {
 
     /// The cost of one check, which the caller spends from a budget.
     ///
-    /// - Throws: `CMSError.limitExceeded` if scrypt needs too much memory.
+    /// - Throws: `CMSError.limitExceeded` if scrypt needs too much memory or time.
     func cost() throws(CMSError) -> DerivationCost {
         switch algorithm {
         case .hmac(_, let count, _, let iterations): DerivationCost(iterations, count: count, blockCount: count)

@@ -2,10 +2,11 @@
 package struct PKCS12Outline: Sendable {
     /// One part of the file.
     package struct Part: Hashable, Sendable {
-        /// The encryption of the part, such as `AES-256, PBKDF2 with SHA2-256, 2048 iterations`; nil if the part is not
-        /// encrypted.
+        /// The encryption of the part, such as `AES-256, PBKDF2 with SHA2-256, 2048 iterations`, or `unsupported: ` and the
+        /// reason; nil if the part is not encrypted.
         package let encryption: String?
-        /// The number of bags of each kind (certificates, keys, lists, others); empty if the part is encrypted.
+        /// The number of bags of each kind: `certificates`, `revocation lists`, `keys`, `encrypted keys`, `others`. Empty if
+        /// the part is encrypted or unsupported.
         package let bags: [String: Int]
         /// The encryption of each key in a readable part.
         package let keyEncryptions: [String]

@@ -16,7 +16,7 @@ struct SafeOpener {
     /// The last derived key.
     private var lastKey: PasswordEncryption.DerivedKey?
 
-    /// Checks the derivation cost of all readable parts, and then the MAC.
+    /// Checks the derivation cost of the MAC, of all encrypted parts and of the keys in unencrypted parts, and then the MAC.
     init(_ pfx: PFX, forms: [PassphraseForm], budget: DerivationBudget) throws(CMSError) {
         (self.forms, self.budget) = (forms, budget)
         let macCost = try pfx.mac?.cost()
