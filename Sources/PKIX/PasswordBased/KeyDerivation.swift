@@ -49,7 +49,7 @@ package enum KeyDerivation: Equatable, Sendable {
         return cost > 1 && cost.nonzeroBitCount == 1 && blockSize > 0 && parallelization > 0
     }
 
-    /// The key length that the parameters specify; nil if they specify none.
+    /// The key length in bytes that the parameters specify; nil if they specify none.
     package var keyCount: Int? {
         switch self {
         case .pbkdf2(_, _, let count, _), .scrypt(_, _, _, _, let count): count
@@ -58,7 +58,7 @@ package enum KeyDerivation: Equatable, Sendable {
 
     /// The cost of deriving `count` bytes, which the caller spends from a budget.
     ///
-    /// - Throws: `CMSError.limitExceeded` if scrypt needs more than 32 MiB of memory.
+    /// - Throws: `CMSError.limitExceeded` if scrypt needs more than 32 MiB of memory, or if its `p` exceeds 64.
     package func cost(count: Int) throws(CMSError) -> DerivationCost {
         switch self {
         case .pbkdf2(_, let iterations, _, let digest):

@@ -12,7 +12,7 @@ enum PKCS12KDF {
         case mac = 3
     }
 
-    /// Derives `count` bytes from a passphrase as a BMPString.
+    /// Derives `count` bytes from a passphrase that is encoded as a BMPString.
     ///
     /// - Parameter digest: libcrypto's name of the digest.
     static func derive(

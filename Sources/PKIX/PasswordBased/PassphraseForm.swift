@@ -1,7 +1,7 @@
 import ByteStreams
 package import LibCrypto
 
-/// The bytes for key derivation, as one way of converting the user's passphrase yields them.
+/// The bytes for key derivation that result from one way of converting the user's passphrase.
 ///
 /// Programs convert passphrases in different ways. PBES2 takes UTF-8, and PKCS#12's own schemes take a BMPString with a
 /// terminator (RFC 7292 appendix B.1). An empty passphrase may be encoded as absent. Accented letters may be composed or

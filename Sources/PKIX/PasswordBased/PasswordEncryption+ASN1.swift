@@ -110,8 +110,8 @@ extension PasswordEncryption {
     static let aes256 = Cipher(name: "AES-256", libcryptoName: "AES-256-CBC", keyCount: 32, ivCount: 16)
     static let aes256OID: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 42]
 
-    /// RFC 8018 appendix B.2. The ciphers after AES are read but not written: older or national ciphers that libcrypto's
-    /// PKCS#12 writes on request (RFC 3657, RFC 5794, RFC 4010, RFC 2984).
+    /// RFC 8018 appendix B.2. Only AES-256 is also written. The ciphers after AES are older or national ciphers that
+    /// libcrypto's PKCS#12 writes on request (RFC 3657, RFC 5794, RFC 4010, RFC 2984).
     private static let pbes2Rows: [(oid: ASN1ObjectIdentifier, cipher: Cipher)] = [
         (
             [2, 16, 840, 1, 101, 3, 4, 1, 2],

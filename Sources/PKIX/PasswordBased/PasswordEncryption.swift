@@ -41,7 +41,7 @@ struct PasswordEncryption: Sendable {
     let cipher: Cipher
     let derivation: Derivation
 
-    /// Whether both schemes derive the same key from a passphrase; their initialisation vectors may differ.
+    /// Whether both schemes are PBES2 and derive the same key from a passphrase; their initialisation vectors may differ.
     func sharesKey(with other: PasswordEncryption) -> Bool {
         guard case .pbes2(let function, _) = derivation, case .pbes2(let others, _) = other.derivation else {
             return false
@@ -51,7 +51,7 @@ struct PasswordEncryption: Sendable {
 
     /// The cost of one decryption, which the caller spends from a budget.
     ///
-    /// - Throws: `CMSError.limitExceeded` if scrypt needs too much memory.
+    /// - Throws: `CMSError.limitExceeded` if scrypt needs too much memory or time.
     func cost() throws(CMSError) -> DerivationCost {
         let block = DigestAlgorithm.sha1.byteCount
         return switch derivation {
