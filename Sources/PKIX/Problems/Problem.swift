@@ -5,7 +5,7 @@ public struct Problem: Hashable, Sendable {
     /// The effect of a problem on the verdict.
     @nonexhaustive
     public enum Level: String, Hashable, Sendable {
-        /// An error. The trust, validity or revocation that the problem concerns has failed.
+        /// An error. The check that the problem concerns has failed, such as that of trust, validity or revocation.
         case error
         /// A warning. The problem is reported, but affects no verdict and no exit status.
         case warning
@@ -167,8 +167,8 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case weakCipher = "weak-cipher"
     case weakKey = "weak-key"
 
-    /// The usual effect of the problem on the verdict. In a case where the problem is harmless, it may be reported as a
-    /// warning: for example, an expired certificate that is imported for old mail.
+    /// The usual effect of the problem on the verdict. An error is reported as a warning where it does no harm: for example, if
+    /// an expired certificate is imported for old mail.
     public var level: Problem.Level {
         switch self {
         case .accountUnused, .addressMismatch, .attributeUnsigned, .attributesMissing, .bareCR, .bareLF, .base64Padding,

@@ -5,18 +5,18 @@ extension ProblemCode {
     package enum Reservation: String, CaseIterable, Hashable, Sendable {
         /// Something that is displayed together with the signed content is not signed.
         case coverage
-        /// The signer or the author is ambiguous.
+        /// It is doubtful who signed or wrote the content.
         case identity
-        /// What is signed was possibly not signed as mail.
+        /// The content was possibly not signed as mail.
         case purpose
-        /// The signature covers encrypted content. The signer possibly does not know its text.
+        /// The signature covers encrypted content. The signer possibly does not know the plaintext.
         case outside = "signature-outside"
         /// A digest, key or algorithm is too weak to be convincing.
         case strength
     }
 
-    /// The doubt about the signature that the problem expresses when it is a warning; nil if the problem does not concern the
-    /// signature. This is the only place that classifies codes in this way: add new codes here as well.
+    /// The doubt about the signature that the problem expresses when it is a warning; nil if it expresses none. This is the
+    /// only place that classifies codes in this way: add new codes here as well.
     package var reservation: Reservation? {
         switch self {
         case .contentIsAttributes, .contentMismatch, .encodedMultipart, .headerDiffers, .headerUnprotected,
