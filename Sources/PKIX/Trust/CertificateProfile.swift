@@ -12,7 +12,7 @@ package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
     /// SMBR 1.0.10
     case strict
 
-    /// The violations in a chain, beginning with the judged certificate; trust anchors are not checked.
+    /// The violations in a chain, beginning with the judged certificate. A trust anchor above it is not checked.
     func problems(_ chain: [Certificate], endsAtAnchor: Bool) -> [Problem] {
         guard let leaf = chain.first else { return [] }
         let judged = endsAtAnchor && chain.count > 1 ? chain.dropLast() : chain[...]
@@ -78,7 +78,7 @@ package struct CertificatePolicies: Hashable, Sendable {
     /// Dotted OIDs of the acceptable policies, one of which must be valid for the whole chain; if empty, any policy is
     /// acceptable.
     package var acceptable: [String]
-    /// Whether at least one policy must be valid for the whole chain; always true if `acceptable` is not empty.
+    /// Whether at least one policy must be valid for the whole chain; `init` sets this to true if `acceptable` is not empty.
     package var isExplicit: Bool
     /// Whether mapping a policy to another one is forbidden.
     package var inhibitsMapping: Bool

@@ -25,21 +25,21 @@ package struct ChainVerdict: Hashable, Sendable {
         }
         /// The status of all certificates of the chain together.
         package private(set) var status: Status
-        /// Why the status is not `good`; empty if the status is `good`.
+        /// Why the status is not `good`, and which lists and responses were not used.
         package private(set) var problems: [Problem]
         /// The indices in the chain of the certificates whose status is unknown.
         package private(set) var unknownPlaces: [Int]
         /// Whether the first certificate of the chain is revoked.
         let isFirstRevoked: Bool
-        /// Whether all lists and responses were used: none was rejected as forged, unreadable or unusable. If libcrypto ran
-        /// out of memory, intact data may also have been rejected.
+        /// Whether all lists, and all responses in the message, were used: none was rejected as forged, unreadable or unusable.
+        /// If libcrypto ran out of memory, intact data may also have been rejected.
         let usesAllEvidence: Bool
-        /// Whether some lists or responses were not read because that takes too long. They might revoke a certificate, so the
-        /// chain must not be used even if an unknown status is accepted.
+        /// Whether some lists or responses were not read, because that takes too long or there are too many lists. They might
+        /// revoke a certificate, so the chain must not be used even if an unknown status is accepted.
         package private(set) var isCutShort: Bool
 
-        /// Makes an unrevoked first certificate one whose status is unknown, because the budget did not suffice to read what
-        /// all its issuers say.
+        /// Marks the status of the first certificate, which is not revoked, as unknown, because the budget did not suffice to
+        /// read the revocation data of all its issuers.
         mutating func leaveOpen() {
             if status == .good { status = .unknown }
             isCutShort = true
@@ -73,16 +73,17 @@ package struct ChainVerdict: Hashable, Sendable {
     package internal(set) var revocation: Revocation?
     /// Whether the search for a better chain ended early because it takes too long.
     var isSearchCutShort = false
-    /// Whether libcrypto checked the whole chain, if the caller requested that check.
+    /// False if libcrypto had to check the chain, but did not check all of it.
     let isChecked: Bool
-    /// Whether a key in the chain is too short, or a signature in the chain uses SHA-1.
+    /// Whether a key in the chain is too short, or a signature in the chain uses SHA-1. For a pinned certificate, only its own
+    /// key is considered.
     package let isWeak: Bool
 
     /// Whether all evidence was used, so that another check would find nothing more.
     var usesAllEvidence: Bool { isChecked && revocation?.usesAllEvidence != false && !isCutShort }
 
-    /// Whether checking everything takes too long, so that the certificate may be trusted although no chain was found, or
-    /// revoked although nothing that was read says so.
+    /// Whether the check ended early because it takes too long. A chain to a trust anchor may exist although none was found,
+    /// and the certificate may be revoked although no data that was read says so.
     package var isCutShort: Bool { isSearchCutShort || revocation?.isCutShort == true }
 
     /// Whether the chain leads to a trust anchor or a pinned certificate, and has no errors except those of time and

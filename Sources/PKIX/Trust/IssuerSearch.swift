@@ -47,8 +47,7 @@ package struct IssuerSearch {
         return tops.filter { $0.isSelfIssued || !roots.contains($0.publicKeyDigest) }
     }
 
-    /// Those of `allIssuers(of:)` that are in a chain to one of `anchors`. If none is, the chain through the certificates that
-    /// were given first.
+    /// Those of `allIssuers(of:)` that are in a chain to one of `anchors`. If there are none, the result of `issuers(of:)`.
     ///
     /// Anyone can certify the key of an authority under another root, so that there is a second chain.
     package func issuers(of certificate: Certificate, leadingTo anchors: Set<Certificate>) -> [Certificate] {

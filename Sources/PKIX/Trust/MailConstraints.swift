@@ -39,7 +39,7 @@ struct MailConstraints {
                 let base = try subtree.next()
                 if base.identifier == .context(1) {
                     let octets = try base.octets()
-                    // An IA5String in U-labels has no meaning. Read with caution, an excluded one covers all addresses.
+                    // An IA5String in U-labels has no meaning. To be safe, an excluded one covers all addresses.
                     if !isPermitted, octets.contains(where: { $0 >= 0x80 }) { isReadable = false }
                     let name = MailName(String(decoding: octets, as: UTF8.self))
                     if isPermitted { permitted.append(name) } else { excluded.append(name) }
@@ -74,7 +74,7 @@ struct MailConstraints {
         let name = MailName(address)
         // A domain in U-labels, which RFC 9598 §3 forbids, might be equivalent to any domain in A-labels.
         guard isReadable, excluded.isEmpty || name.domain.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
-        // An empty constraint has no meaning in RFC 5280. Read with caution, an excluded one covers all addresses.
+        // An empty constraint has no meaning in RFC 5280. To be safe, an excluded one covers all addresses.
         return !excluded.contains { $0.isEmpty || name.isIn($0) }
             && (permitted.isEmpty || permitted.contains(where: name.isIn))
     }
@@ -129,7 +129,7 @@ private struct MailName {
         localPart = at == text.utf8.startIndex ? nil : Self.unquoted(text.utf8[..<at])
     }
 
-    /// Whether this is an empty constraint.
+    /// Whether the name is an empty constraint.
     var isEmpty: Bool { localPart == nil && domain.isEmpty }
 
     /// Whether this address is within the constraint `other`.

@@ -15,7 +15,7 @@ package import Foundation
 package struct OCSPResponse: Sendable {
     /// The encoding as it was received.
     package let der: [UInt8]
-    /// The certificates in the response, parsed once for all copies of the value.
+    /// The identifiers of the certificates that the response is about, parsed once for all copies of the value.
     private let subjects = OCSPSubjects()
 
     /// The maximum size of a response, in bytes.
@@ -38,7 +38,7 @@ package struct OCSPResponse: Sendable {
     /// The status of one certificate.
     struct Answer {
         let status: RevocationCheck.Status
-        /// Whether the validation time is between thisUpdate and nextUpdate.
+        /// Whether the validation time is between thisUpdate and nextUpdate, with a tolerance of five minutes.
         let isCurrent: Bool
         /// The period in which the answer is valid.
         let lifetime: Lifetime
@@ -54,7 +54,7 @@ package struct OCSPResponse: Sendable {
         /// The `nameDigest` of the certificate, followed by the SHA-256 of the issuer's public key.
         package let bytes: [UInt8]
 
-        /// - Throws: `.malformed` if the serial number cannot be read.
+        /// - Throws: `.openSSL` if libcrypto cannot compute a digest.
         package init(_ certificate: Certificate, issuedBy issuer: Certificate) throws(CMSError) {
             bytes = try certificate.nameDigest.bytes + issuer.publicKeyDigest.bytes
         }
@@ -87,9 +87,8 @@ package struct OCSPResponse: Sendable {
 
     /// The status of `certificate` from a responder authorized by `issuer`; nil if the response is unusable.
     ///
-    /// The responder is the issuer itself or has a certificate of the issuer for OCSP signing (RFC 6960 §4.2.2.2). `date`
-    /// must be between thisUpdate and nextUpdate. Only a permanent revocation before `date` is effective regardless of these
-    /// two times.
+    /// The responder is the issuer itself or has a certificate of the issuer for OCSP signing (RFC 6960 §4.2.2.2). The answer
+    /// must be current at `date`. Only a revocation before `date` that is not a hold is effective even if it is not current.
     func answer(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Answer? {
         guard names(certificate, issuedBy: issuer), let object = object(), let authority = try? issuer.x509(),
             var answer = Self.answer(in: object, OCSPCertificateNames.all(of: certificate, issuedBy: issuer), date)
@@ -159,7 +158,7 @@ package struct OCSPResponse: Sendable {
     private static func lifetime(_ answer: OCSPObject.SingleResponse) -> Lifetime? {
         guard let since = answer.thisUpdate?.date else { return nil }
         let until = answer.nextUpdate?.date ?? since.addingTimeInterval(longestAnswer)
-        // RFC 5280 §4.1.2.5 permits the last second of 9999, which stands for a permanent revocation here.
+        // A response may contain the last second of 9999 (RFC 5280 §4.1.2.5), which here means a permanent revocation.
         return Lifetime(since: since, until: min(until, Lifetime.endless.addingTimeInterval(-1)))
     }
 }
@@ -167,14 +166,14 @@ package struct OCSPResponse: Sendable {
 extension OCSPResponse: Hashable {
     package static func == (one: OCSPResponse, other: OCSPResponse) -> Bool { one.der == other.der }
 
-    // Hashes only the end, which contains the signature: the whole response may be long.
+    // Hashes only the end, because the response may be long. The end is the signature, if no certificates follow it.
     package func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(256)) }
 }
 
 /// A request to an OCSP responder for the status of one certificate.
 ///
 /// RFC 6960 §4.1, restricted as in RFC 5019 §2.1: one certificate, identified by SHA-1 hashes (which all responders support),
-/// and no nonce, so that responders may send cached responses. The hash needs no security, because the signature and the time
+/// and no nonce, so that responders may send cached responses. The weak hash does no harm, because the signature and the time
 /// of the response decide.
 package struct OCSPRequest: Hashable, Sendable {
     /// The encoding of the request, which is sent with HTTP POST.
@@ -215,7 +214,7 @@ enum OCSPCertificateNames {
     private static let recent = BoundedCache<Pair, [OCSPObject.CertificateID]>(capacity: 256)
 }
 
-/// The certificates that one response is about, parsed on first use.
+/// The identifiers of the certificates that one response is about, parsed on first use.
 final class OCSPSubjects: Sendable {
     private let subjects = Mutex<Set<OCSPObject.CertificateID>?>(nil)
 

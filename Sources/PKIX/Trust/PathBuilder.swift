@@ -75,10 +75,10 @@ struct PathBuilder {
 
     /// Passes each complete path to `isEnough` as soon as it is found, the most promising first, until the result is true.
     ///
-    /// The caller judges each path at once, so that the search for further paths does not use up the budget for it: anyone
-    /// can make certificates with an authority's name, and a search that is never finished must not hide the right path.
+    /// The caller judges each path at once, before the search for further paths uses up the budget: anyone can make
+    /// certificates with an authority's name, and an unfinished search must not hide the right path.
     ///
-    /// - Returns: the longest incomplete path if there is no complete one.
+    /// - Returns: the longest incomplete path; nil if there is a complete one.
     mutating func search(
         from certificate: Certificate,
         until isEnough: (CertificatePath) -> Bool
@@ -87,11 +87,11 @@ struct PathBuilder {
         return hasComplete ? nil : longest ?? CertificatePath(certificates: [certificate], end: .missing)
     }
 
-    /// The maximum number of issuers in the message through which `pathsOfEachIssuer` leads.
+    /// The maximum number of issuers from the message that `directPaths` and `pathsOfEachIssuer` use.
     private static let maximumIssuers = 8
 
     /// A path of two certificates for each key that signed `certificate`. Keys from the message come last, at most
-    /// `maximumIssuers`.
+    /// `maximumIssuers` of them.
     mutating func directPaths(of certificate: Certificate) -> [CertificatePath] {
         var keys: Set<PublicKeyDigest> = []
         let signers = issuers(of: certificate).map(\.0).filter { issuer in
@@ -105,7 +105,7 @@ struct PathBuilder {
     }
 
     /// A path through each known issuer of `certificate`, complete or not, even if `certificate` itself is a trust anchor.
-    /// Issuers from the message come last, at most `maximumIssuers`.
+    /// Issuers from the message come last, at most `maximumIssuers` of them.
     mutating func pathsOfEachIssuer(of certificate: Certificate) -> [CertificatePath] {
         _ = extend([certificate], isAnchor: false) { _ in false }
         let found = issuers(of: certificate).map(\.0.fingerprint)
@@ -145,7 +145,7 @@ struct PathBuilder {
         for (issuer, isAnchor) in issuers where !path.contains(issuer) {
             guard !isDone else { return true }
             guard !issuer.isExcessive else {
-                // A path that ends here is reported only if no other path is found. libcrypto never reads this certificate.
+                // A path that ends here is reported only if no complete path is found. libcrypto never reads this certificate.
                 if path.count >= longest?.certificates.count ?? 0 {
                     longest = CertificatePath(certificates: path + [issuer], end: .missing)
                 }
@@ -193,7 +193,7 @@ struct PathBuilder {
             return (fits ? 8 : 0) + (candidate.isAnchor ? 4 : 0) + (candidate.0.isValid(at: date) ? 2 : 0)
                 + (isNear ? 1 : 0)
         }
-        // Of equally promising ones, those whose keys verify signatures faster come first.
+        // Of equally promising issuers, those with keys that verify signatures faster come first.
         let ranked = found.enumerated().map { (rank: rank($1), cost: $1.0.verificationCost, place: $0, candidate: $1) }
         return ranked.sorted { ($1.rank, $0.cost, $0.place) < ($0.rank, $1.cost, $1.place) }.map(\.candidate)
     }

@@ -11,7 +11,7 @@ struct PathCheck {
     let store: TrustStore
     let purpose: Certificate.KeyPurpose
     let date: Date
-    /// The revocation lists of the store and of the message; nil if revocation is not checked.
+    /// The revocation lists of the store, of its options and of the message; nil if revocation is not checked.
     let lists: RevocationLists?
     /// The OCSP responses in the message.
     let responses: [OCSPResponse]
@@ -25,7 +25,7 @@ struct PathCheck {
         var problems = leafProblems(leaf, isPinned: isPinned)
         var isChecked = true
         if !isPinned {
-            // A path without a trust anchor has its own error.
+            // A path without a trust anchor has an error anyway (`endProblem`); only a full report needs libcrypto's errors.
             if path.end == .anchor || detail == .everything {
                 let verification = PathVerification(path, at: date, policies: store.options.policies, budget: budget)
                 problems += verification.problems
@@ -64,8 +64,7 @@ struct PathCheck {
 
     /// The revocation status of `path`; nil if it is not checked.
     ///
-    /// - Parameter found: the problems of the path, if they are known. For a pinned certificate they are not, because its path
-    ///   does not matter.
+    /// - Parameter found: the problems of the path; ignored for a pinned certificate, because its path was not checked.
     func revocation(
         of path: CertificatePath,
         isPinned: Bool,
@@ -159,7 +158,8 @@ struct PathCheck {
         return key.isBreakable ? Problem(.weakKey, text) : Problem(warning: .weakKey, text)
     }
 
-    /// The problems of the authorities. The trust anchor's own constraints are ignored, because the user chose the anchor.
+    /// The problems of the authorities, and the weak signatures. The trust anchor's signature and extended key usage are
+    /// ignored, because the user chose the anchor.
     private func authorityProblems(_ path: CertificatePath) -> [Problem] {
         var problems: [Problem] = []
         for (index, certificate) in path.certificates.enumerated() {
@@ -232,7 +232,7 @@ extension Certificate {
 }
 
 extension [Problem] {
-    /// The most serious problem of each code, so that one defect is reported only once.
+    /// One problem of each code, the first of the most serious ones, so that one defect is reported only once.
     fileprivate var firstOfEachCode: [Problem] {
         var kept: [Problem] = []
         for problem in self {

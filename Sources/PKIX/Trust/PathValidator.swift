@@ -6,7 +6,7 @@ package import Foundation
 
 /// Judges certificates against a trust store.
 ///
-/// All judgements share one budget, so that a message with many signers does not take longer than a message with one signer.
+/// All judgements share one budget, so that a message with many signers cannot keep the program busy for long.
 package struct PathValidator: Sendable {
     /// The trusted certificates and the validation options.
     package let store: TrustStore
@@ -32,6 +32,8 @@ package struct PathValidator: Sendable {
     }
 
     /// A validator for data without a sender, signed by `certificate`. It shares the budget.
+    ///
+    /// The parameters are those of `TrustStore.restricted(to:signedBy:)`.
     package func restricted(to names: [Set<String>], signedBy certificate: Certificate) -> PathValidator {
         PathValidator(store.restricted(to: names, signedBy: certificate), budget)
     }
@@ -61,7 +63,7 @@ package struct PathValidator: Sendable {
         guard key.isBrief else { return answer(key, date, detail: detail).verdict }
         if let known = key.known(at: date) { return known.verdict }
         let (verdict, isRepeatable) = answer(key, date, detail: detail)
-        // Only verdicts without a problem are cached, because they do not depend on the requested detail.
+        // Only verdicts without an error are cached, because they do not depend on the requested detail.
         if isRepeatable, key.isSettled(by: verdict) {
             key.remember(Judgement(verdict: verdict, mayBeStored: false), at: date)
         }
@@ -89,8 +91,8 @@ package struct PathValidator: Sendable {
         let pin = pin(of: certificate, check, key, date: date)
         var judged: [[Certificate]: ChainVerdict] = [:]
         // Takes the path with the fewest errors, and of these one without weak algorithms: the sender is not to blame for
-        // worse paths. Only a revocation of the certificate itself is an error of every path, because it names the issuer and
-        // the serial number, whichever certificate the issuer has.
+        // worse paths. A revocation of the certificate itself, however, applies to every path, because the entry names the
+        // issuer and the serial number, not a certificate of the issuer.
         func search(_ builder: inout PathBuilder) -> (best: ChainVerdict?, incomplete: CertificatePath?) {
             var best: ChainVerdict?
             var faultless = 0
@@ -107,9 +109,9 @@ package struct PathValidator: Sendable {
         func builder(with systemAnchors: SystemAnchors?, _ budget: WorkBudget) -> PathBuilder {
             PathBuilder(store, systemAnchors: systemAnchors, extra: key.extra, budget: budget, at: date)
         }
-        // Most chains end at a trust anchor of the store, so the system's folder need not be searched. If the search without
-        // the system's anchors was long, it is repeated with both sets of anchors, because it may have left no budget for the
-        // system's anchors.
+        // Most chains end at a trust anchor of the store, so the system's folder need not be searched. The search without the
+        // system's anchors gets only a part of the budget. If it uses up this part or finds no good path, it is repeated with
+        // both sets of anchors.
         if store.systemAnchors != nil, !store.anchors.isEmpty {
             let share = budget.share()
             var near = builder(with: nil, share)
@@ -130,8 +132,9 @@ package struct PathValidator: Sendable {
         return (issuersRevocation(verdict, check, key, date), far.isRepeatable)
     }
 
-    /// `verdict` with what all known issuers say of a certificate that is trusted without its issuer: it may have several,
-    /// and a certificate that the sender made must not hide the issuer that revoked it.
+    /// Adds to `verdict` the revocation data of all known issuers, if the certificate is trusted without its issuer. Such a
+    /// certificate may have several issuers, and an authority's certificate that the sender made must not hide the issuer that
+    /// revoked the certificate.
     private func issuersRevocation(
         _ verdict: ChainVerdict,
         _ check: PathCheck,
@@ -152,7 +155,7 @@ package struct PathValidator: Sendable {
             return false
         }
         var builder = PathBuilder(store, systemAnchors: nil, extra: key.extra, budget: budget, at: date)
-        // What the keys say that signed the certificate needs no longer path.
+        // For lists and responses that the issuer's own key signed, a path of two certificates suffices.
         guard !read(builder.directPaths(of: key.certificate)) else { return result }
         if result.revocation?.status == .unknown, check.lists?.hasOtherSigners == true,
             read(builder.pathsOfEachIssuer(of: key.certificate))
@@ -181,7 +184,7 @@ package struct PathValidator: Sendable {
 extension PathValidator {
     /// How a certificate is pinned.
     enum Pin {
-        /// The certificate itself was pinned.
+        /// The certificate itself was pinned, or the store does not know which certificate of its key was pinned.
         case exact
         /// Another certificate with the same key was pinned, for example before a renewal.
         case key

@@ -15,7 +15,7 @@ package struct PathVerification {
     /// - Parameter budget: the budget for the verification.
     init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, budget: WorkBudget) {
         let cost = PathCost(path.certificates)
-        // libcrypto would need long to read such a certificate, for each signature.
+        // libcrypto would take long to read such a certificate, for each signature.
         if let excess = cost.excess?.excess {
             problems.append(excess)
             isComplete = false

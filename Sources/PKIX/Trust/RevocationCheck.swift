@@ -26,7 +26,8 @@ struct RevocationCheck {
 
     /// - Parameter hasSoundAnchor: whether the path ends at a trust anchor and has no errors.
     init(_ path: CertificatePath, isPinned: Bool, hasSoundAnchor: Bool, at date: Date) {
-        // Without a trust anchor only the issuer's own key is known to speak for the issuer.
+        // Without a trust anchor, only the issuer's own key is known to be the issuer's: the sender may have made the
+        // certificates above.
         let isCut = isPinned && path.end != .anchor
         self.path = isCut ? CertificatePath(certificates: Array(path.certificates.prefix(2)), end: path.end) : path
         self.date = date
@@ -99,7 +100,7 @@ struct RevocationCheck {
         )
     }
 
-    /// The maximum number of responses that one verification uses.
+    /// The maximum number of responses in the message that one verification uses.
     private static let maximumResponses = 16
 
     /// Applies the OCSP responses. A response that says that a certificate is revoked takes precedence.

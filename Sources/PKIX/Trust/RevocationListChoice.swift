@@ -4,8 +4,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Chooses, from a large number of lists, the lists that can affect one path. Of lists with the same scope only the newest is
-/// used.
+/// Chooses, from a large number of lists, the lists that can affect one path. Of the lists with the same scope and signer, only
+/// a few are chosen, one or more for each `Role`.
 struct RevocationListChoice {
     /// The names of possible list signers for any certificate of the path.
     let names: Set<EncodingKey>
@@ -18,12 +18,13 @@ struct RevocationListChoice {
 
     /// How a list is relevant to the validation time.
     enum Role: Hashable {
-        /// The list was issued before the validation time. Certificates on the list are revoked, even if the list
+        /// The list was not issued after the validation time. Certificates on the list are revoked, even if the list
         /// itself has expired.
         case past
-        /// The list is the first or the last of those issued after the validation time. If a certificate was revoked
-        /// before that time, one of these two lists names it.
+        /// The list is the first of those issued after the validation time. Together with the newest list, it shows which
+        /// certificates were revoked before that time: one of the two alone may lack an entry.
         case nearest
+        /// The list is the last of those issued after the validation time.
         case newest
     }
 
@@ -87,7 +88,7 @@ struct RevocationListChoice {
         path.contains { isSuperseded(candidate, by: $0) }
     }
 
-    /// Chooses `candidate`, which `signer` signed. Does nothing if a chosen list makes `candidate` redundant.
+    /// Chooses `candidate`, which `signer` signed, unless a chosen list makes it redundant. Returns whether it was chosen.
     mutating func take(_ candidate: Candidate, by signer: Certificate) -> Bool {
         guard !isSuperseded(candidate, by: signer), takenLists.insert(candidate.list.fingerprint).inserted else {
             return false
@@ -105,7 +106,7 @@ struct RevocationListChoice {
         return taken[mark]?.contains { other in
             switch candidate.role {
             case .past: other.replacesItsLike(edition, at: date)
-            // Later lists are sorted by time, so the first list is the nearest.
+            // `candidates` sorts these lists so that the newest or nearest comes first and is already chosen.
             case .newest, .nearest: other.isDelta == edition.isDelta && other.thisUpdate != edition.thisUpdate
             }
         } ?? false

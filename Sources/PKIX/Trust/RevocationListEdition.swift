@@ -35,8 +35,8 @@ struct RevocationListEdition: Hashable, Sendable {
         replaces(other) && mayHide(other, at: date)
     }
 
-    /// Whether this list comes after `other`: this list has the higher CRL Number or, if one list has no number, the later
-    /// thisUpdate.
+    /// Whether this list comes after `other`: this list has the higher CRL Number or, if a number is missing or both are equal,
+    /// the later thisUpdate.
     ///
     /// A delta list replaces neither a complete list nor a delta list with an older base, because a delta list does not
     /// repeat the changes before its own base.
@@ -97,9 +97,9 @@ extension RevocationListNumber: Comparable {
 }
 
 extension CertificateList {
-    /// Whether this list replaces `older` at `date`: both lists have the same key and scope, and this list has the higher CRL
-    /// Number or, if the lists have no numbers, the later date. Delta lists are compared only with delta lists. An expired
-    /// list replaces neither a current list nor a list that was issued later.
+    /// Whether this list replaces `older` at `date`: both lists name the same key and scope, and this list has the higher CRL
+    /// Number or, if a number is missing or both are equal, the later thisUpdate. Delta lists are compared only with delta
+    /// lists. An expired list replaces neither a current list nor a list that was issued later.
     ///
     /// RFC 5280 §5.2.1, §5.2.3, §5.2.4, §5.2.5
     package func supersedes(_ older: CertificateList, at date: Date) -> Bool {
@@ -107,8 +107,8 @@ extension CertificateList {
         return pair.own.replaces(pair.other, at: date)
     }
 
-    /// Whether this list is current at `date` and `ended`, a list of the same key and scope, has expired. CRL Numbers are
-    /// ignored.
+    /// Whether this list is current at `date` and `ended`, a list that names the same key and scope, has expired. CRL Numbers
+    /// are ignored.
     package func outlasts(_ ended: CertificateList, at date: Date) -> Bool {
         guard let pair = editions(with: ended) else { return false }
         return thisUpdate <= date && !pair.own.isExpired(at: date) && pair.other.isExpired(at: date)

@@ -11,8 +11,8 @@ import Foundation
 ///
 /// Of the lists of one issuer and scope, only the newest is used (RFC 5280 §5.2.3). An expired list can still revoke a
 /// certificate in addition to a current list, but never hides the current list. libcrypto decides which lists apply to a
-/// certificate, but uses only one of several. Therefore each list that names the certificate is also checked alone: if the
-/// results differ, the certificate is revoked.
+/// certificate, but uses only one of several. Therefore each complete list with an entry for the certificate is also checked by
+/// itself, with the current delta lists. If any of these checks finds a revocation, the certificate is revoked.
 struct RevocationListReading {
     private let path: CertificatePath
     private let places: [Int]
@@ -28,7 +28,7 @@ struct RevocationListReading {
         (self.path, self.places, self.date, self.signers) = (path, places, date, signers)
     }
 
-    /// The statuses according to the selected lists; empty if libcrypto cannot check the lists.
+    /// The statuses according to the selected lists. The status of a certificate without a result is unknown.
     ///
     /// - Returns: the statuses, and whether some could not be determined within the budget.
     func statuses(
@@ -64,7 +64,7 @@ struct RevocationListReading {
                 let found = status(place, by: asked.map(\.list), isLater: isLater)
                 if found == .revoked || found != .good && item.isOfIssuer(issuer) { statuses[place] = .revoked }
             }
-            // libcrypto takes such an entry in a complete list for a certificate that is not revoked.
+            // libcrypto treats a certificate with such an entry in a complete list as not revoked.
             if statuses[place] == .good, complete.contains(where: { $0.list.removesHold(of: certificate) }) {
                 let text = "a complete revocation list has an entry for delta lists about the certificate of"
                 statuses[place] = .unknown("\(text) \(certificate.subject)")
@@ -87,14 +87,14 @@ struct RevocationListReading {
     }
 
     /// Whether `item` revokes `certificate`. If the list was issued after the validation time, the revocation date in
-    /// the certificate's entry decides; a list issued later proves nothing about certificates without an entry.
+    /// the certificate's entry decides. Such a list says nothing about certificates without an entry.
     private func names(_ item: SelectedRevocationList, _ certificate: Certificate) -> Bool {
         guard item.list.thisUpdate > date else { return item.list.revokes(certificate) }
         return item.list.revocationDate(of: certificate).map { $0 <= date } ?? false
     }
 
-    /// The status of the certificate at `place` by libcrypto and `lists`, of which the first one names the certificate; nil if
-    /// libcrypto cannot check them.
+    /// The status of the certificate at `place` according to libcrypto and `lists`, the first of which has an entry for the
+    /// certificate; nil if libcrypto cannot check the lists.
     private func status(_ place: Int, by lists: [CertificateList], isLater: Bool) -> RevocationCheck.Status? {
         guard let findings = try? PathVerification.verify(path.certificates, at: date, lists: lists, others: signers)
         else { return nil }
@@ -158,7 +158,8 @@ struct SelectedRevocationList {
     }
 
     /// The common properties of the lists of one series: the key that signed them, and the certificates that they cover. Only
-    /// the newest list of a series is used. The key that a list names is ignored, because the key that signed it is known.
+    /// the newest list of a series is used. The authorityKeyIdentifier of a list is ignored, because the key that signed the
+    /// list is known.
     struct Series: Hashable {
         private let issuer: EncodingKey
         private let key: [UInt8]
@@ -192,8 +193,9 @@ struct SelectedRevocationList {
     }
 
     /// Whether `issuer` itself signed the list, with a key that may sign lists. An entry for one of its certificates then says
-    /// that the certificate was revoked, even if the list is a delta list without its base, is for other certificates, or has a
-    /// critical extension that libcrypto does not know. Such a list never shows that a certificate is good (RFC 5280 §5.2).
+    /// that the certificate was revoked, even if the list is a delta list without its base, does not cover the certificate, or
+    /// has a critical extension that libcrypto does not know. Such a list never shows that a certificate is good (RFC 5280
+    /// §5.2).
     func isOfIssuer(_ issuer: Certificate?) -> Bool {
         guard let issuer, issuer.publicKeyInfo == signer.publicKeyInfo else { return false }
         return signer.keyUsage?.contains(.cRLSign) ?? true

@@ -35,7 +35,7 @@ struct RevocationLists {
 
     /// Whether there are no lists.
     var isEmpty: Bool { all.isEmpty }
-    /// Whether certificates outside the path have the name of a list's issuer.
+    /// Whether any of the `others` has the name of a list's issuer.
     var hasOtherSigners: Bool { !signers.isEmpty }
 
     /// The maximum number of lists that one verification uses.
@@ -45,7 +45,7 @@ struct RevocationLists {
 
     /// - Parameters:
     ///   - knownKeys: the keys that are known to have signed lists, by the lists' fingerprints.
-    ///   - others: certificates outside the path that may have signed a list.
+    ///   - others: certificates that may have signed a list. Those that are in the path are not used as such.
     ///   - budget: the budget for checking signatures.
     init(
         _ all: [CertificateList],
@@ -64,10 +64,10 @@ struct RevocationLists {
     ///
     /// If there are more than `maximumLists`, lists that are irrelevant to `path` at `date` are left out as well.
     ///
-    /// - Parameter admitsOthers: whether certificates outside the path count as signers. This requires a path without errors
-    ///   to a trust anchor; otherwise a part of the path may be anything that a sender chose. Such a signer must have been
-    ///   issued by an authority of the path: anyone who may issue certificates for authorities can give them the name of
-    ///   another authority.
+    /// - Parameter admitsOthers: whether lists signed by certificates outside the path are used. This requires a path without
+    ///   errors to a trust anchor; otherwise the sender may have made a part of the path. Such a signer must have been issued
+    ///   by an authority of the path: anyone who may issue certificates for authorities can give them the name of another
+    ///   authority.
     func selection(for path: [Certificate], at date: Date, admitsOthers: Bool) -> Selection {
         let known = Set(path)
         let replaceable = path.indices.dropFirst().filter { !path[$0].isValid(at: date) }
@@ -100,7 +100,7 @@ struct RevocationLists {
         return selection
     }
 
-    /// Whether `other` is another certificate of `authority` and may be taken for the issuer of `certificate`.
+    /// Whether `other` is another certificate of `authority` that libcrypto may choose as the issuer of `certificate`.
     private func isOther(_ other: Certificate, of authority: Certificate, for certificate: Certificate) -> Bool {
         guard other.publicKeyInfo == authority.publicKeyInfo, other.subject.matches(authority.subject),
             let issuer = try? other.x509(), let child = try? certificate.x509()
@@ -108,7 +108,7 @@ struct RevocationLists {
         return issuer.mayHaveIssued(child)
     }
 
-    /// Adds the lists of the path's issuers and of other possible signers.
+    /// Adds the lists by the issuers of the path's certificates, and by the issuers of the other possible signers.
     private func choose(
         with choice: RevocationListChoice,
         _ named: [EncodingKey: [Certificate]],
@@ -161,7 +161,8 @@ struct RevocationLists {
         let known = knownKeys[list.fingerprint]
         let issuers = known.map { key in issuers.filter { $0.publicKeyDigest == key } } ?? issuers
         guard !issuers.isEmpty else { return nil }
-        // The list of another authority with the same name has no effect on this path. libcrypto compares these, too.
+        // The list of another authority with the same name has no effect on this path. libcrypto also compares the key
+        // identifiers.
         if let named = list.authorityKeyIdentifier,
             !issuers.contains(where: { $0.subjectKeyIdentifier == nil || $0.subjectKeyIdentifier == named })
         {

@@ -15,8 +15,8 @@ package protocol RevocationSource: Sendable {
     /// The caller must verify all data. A service that cannot be reached contributes nothing.
     func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence
 
-    /// The source for one verdict, that is, for one message or its recipients. If the time limit of a source applies to all
-    /// questions of a verdict, the source returns a copy of itself with a new limit; other sources return themselves.
+    /// The source for one verdict, that is, for one message or its recipients. If a source has one time limit for all requests
+    /// of a verdict, it returns a copy of itself with a new limit; other sources return themselves.
     func forOneVerdict() -> any RevocationSource
 
     /// Whether the source asks any service at all; true by default.
@@ -24,7 +24,7 @@ package protocol RevocationSource: Sendable {
 }
 
 extension RevocationSource {
-    /// Returns the source itself, which has no time limit.
+    /// Returns the source itself, for sources without a time limit.
     package func forOneVerdict() -> any RevocationSource { self }
 
     /// Returns true.
@@ -85,7 +85,7 @@ struct DistributionPoints {
     /// The URIs of all distribution points; nil if a distribution point has no name or a name of another kind, so that URIs
     /// cannot identify it.
     private(set) var locations: Set<[UInt8]>? = []
-    /// The issuers of lists that differ from the certificate's issuer.
+    /// The names in cRLIssuer: issuers of lists other than the certificate's issuer.
     private(set) var issuers: [DistinguishedName] = []
 
     /// The distribution points of `certificate`; empty if that extension is absent.
@@ -139,7 +139,8 @@ struct DistributionPoints {
 }
 
 extension Certificate {
-    /// The issuers of revocation lists that the certificate names, without the certificate's own issuer.
+    /// The issuers in the distribution points of the certificate, which sign lists for the certificate's issuer; at most
+    /// `RevocationServices.maximumCount`.
     ///
     /// RFC 5280 §4.2.1.13 (cRLIssuer)
     package var revocationListIssuers: [DistinguishedName] {
@@ -204,7 +205,7 @@ package struct RevocationServices: Hashable, Sendable {
         }
     }
 
-    /// The uniformResourceIdentifier of a GeneralName; nil if the name is of another kind.
+    /// The uniformResourceIdentifier of a GeneralName; nil if the name is of another kind or not ASCII.
     private static func url(_ name: ASN1Node) throws -> String? {
         guard name.identifier == .context(6) else { return nil }
         let bytes = try name.octets()

@@ -17,8 +17,8 @@ public struct TrustStore: Hashable, Sendable {
     public var anchors: [Certificate]
     /// The keys whose end-entity certificates are trusted without a chain.
     package var pinned: Set<PublicKeyDigest>
-    /// The known certificates with which the keys in `pinned` were pinned. If one of these certificates is revoked, the pin
-    /// ends for all certificates of its key. Other certificates of the key need a valid signature of their issuer.
+    /// The known certificates with which the keys in `pinned` were pinned. Other certificates of these keys need a valid
+    /// signature if their issuer is known, and are not trusted because of the pin if one of the pinned certificates is revoked.
     package var pinnedCertificates: Set<Certificate> = []
     /// The keys whose certificates are never trusted, even with a valid chain.
     package var distrusted: Set<PublicKeyDigest> = []
@@ -30,10 +30,10 @@ public struct TrustStore: Hashable, Sendable {
     /// The available revocation lists.
     public var certificateLists: [CertificateList]
     /// The keys that are known to have signed lists of `certificateLists`, by the lists' fingerprints. The signatures of these
-    /// lists are not tried with other keys.
+    /// lists are not verified with other keys.
     package var listSigners: [Fingerprint: PublicKeyDigest] = [:]
-    /// Unreadable revocation lists, and unreadable folders or files of lists, each described by a sentence. Every verdict
-    /// repeats these sentences, and its revocation status is not `good`.
+    /// Unreadable revocation lists, and unreadable folders or files of lists, each described by a sentence. If revocation is
+    /// checked, every verdict reports the first of these sentences, and its revocation status is not `good`.
     package var unreadableLists: [String] = []
     /// Earlier OCSP responses, by the certificate. The responses are verified again when they are used.
     package var responses: [OCSPResponse.Subject: OCSPResponse] = [:]
@@ -74,8 +74,8 @@ public struct TrustStore: Hashable, Sendable {
         self.systemAnchors = systemAnchors
     }
 
-    /// Adds revocation lists from elsewhere. What is known of the signers of such lists does not apply to them: another program
-    /// may have written it.
+    /// Adds revocation lists that are not from the store's database. Their entries in `listSigners` are removed, because
+    /// another program may have written these entries to the database.
     package mutating func add(_ lists: [CertificateList]) {
         certificateLists += lists
         for list in lists { listSigners[list.fingerprint] = nil }

@@ -6,10 +6,10 @@ public struct ValidationOptions: Hashable, Sendable {
     package var policies: CertificatePolicies
     /// Revocation lists in addition to those of the store.
     package var certificateLists: [CertificateList] = []
-    /// Sentences about unreadable revocation lists, and about unreadable files or folders of lists. Every verdict repeats
-    /// these sentences.
+    /// Sentences about unreadable revocation lists, and about unreadable files or folders of lists, as in
+    /// `TrustStore.unreadableLists`.
     package var unreadableLists: [String] = []
-    /// OCSP responses in addition to those in messages.
+    /// OCSP responses in addition to those of the store and of messages.
     package var responses: [OCSPResponse] = []
     /// Additional rules; a violation is a warning. Nil if there are no additional rules.
     package var profile: CertificateProfile?

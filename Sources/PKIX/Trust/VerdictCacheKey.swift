@@ -24,14 +24,16 @@ struct VerdictCacheKey: Hashable {
 
     /// Caches the judgement made at `date`, until the validity of something that it depends on begins or ends.
     ///
-    /// Does nothing if the message contained a lot of data, so that senders cannot fill the memory.
+    /// Does nothing for more than 16 KiB of certificates, lists and responses from a message, so that senders cannot fill the
+    /// memory.
     func remember(_ judgement: Judgement, at date: Date) {
         let sent = ([certificate] + extra).map(\.der.count) + extraLists.map(\.der.count) + responses.map(\.der.count)
         guard sent.reduce(0, +) <= 16 << 10 else { return }
         Self.recent[self] = LimitedVerdict(judgement, self, date: date)
     }
 
-    /// Whether `verdict` may be cached. False if libcrypto may have failed because of too little memory.
+    /// Whether `verdict` may be cached: it has no error, and if there are lists or responses, the revocation status is known.
+    /// Otherwise libcrypto may have failed because of too little memory.
     func isSettled(by verdict: ChainVerdict) -> Bool {
         let hasEvidence =
             ![store.certificateLists, store.options.certificateLists, extraLists].allSatisfy(\.isEmpty)

@@ -2,7 +2,7 @@ import LibCrypto
 import Synchronization
 
 /// The cost that is allowed for building and checking chains, so that a sender of hundreds of authorities cannot keep the
-/// program busy. Also caches the objects that are parsed meanwhile.
+/// program busy. Also keeps libcrypto's objects of the revocation lists that are parsed meanwhile.
 ///
 /// One unit is about the cost of checking an RSA-2048 signature.
 final class WorkBudget: Sendable {
