@@ -169,7 +169,9 @@ private enum PKCS7Bag {
             }
         }
         for der in lists { items.append(.certificateList(try CertificateList(der: der))) }
-        guard !items.isEmpty else { throw .malformed(.cms, "a SignedData without certificates that count") }
+        guard !items.isEmpty else {
+            throw .malformed(.cms, "a SignedData without certificates of signers or authorities")
+        }
         return items
     }
 }

@@ -57,7 +57,7 @@ package struct PKCS12MAC {
         let function = try KeyDerivation(AlgorithmIdentifier(berEncoded: fields.next(.sequence)))
         let scheme = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
         guard let keyCount = function.keyCount, keyCounts.contains(keyCount) else {
-            throw ElementReader.Mismatch(description: "PBMAC1 with a key that is too short, or of no length")
+            throw ElementReader.Mismatch(description: "PBMAC1 without a key length from 20 to 128 bytes")
         }
         return .pbmac1(function, digest: try KeyDerivation.digest(scheme.algorithm), keyCount: keyCount)
     }

@@ -143,7 +143,7 @@ struct SafeOpener {
 
     private mutating func skip(_ name: String) {
         unsupported = unsupported ?? name
-        warn(.pkcs12Unsupported, "a part of the file was passed over: \(name)")
+        warn(.pkcs12Unsupported, "a part of the file is ignored: \(name)")
     }
 
     private mutating func warn(_ code: ProblemCode, _ text: String) { problems.append(Problem(warning: code, text)) }

@@ -35,7 +35,9 @@ package enum KeyDerivation: Equatable, Sendable {
                 parallelization: try fields.next(.integer).integer(),
                 keyCount: try fields.optional(.integer)?.integer(upTo: 1024)
             )
-            guard scrypt.isDefined else { throw ElementReader.Mismatch(description: "parameters that scrypt has not") }
+            guard scrypt.isDefined else {
+                throw ElementReader.Mismatch(description: "parameters for which scrypt is not defined")
+            }
             self = scrypt
         default: throw CMSError.unsupported("key derivation \(identifier.algorithm)")
         }

@@ -65,7 +65,7 @@ extension PasswordEncryption {
             throw CMSError.unsupported("cipher \(scheme.algorithm)")
         }
         guard iv.count == cipher.ivCount, function.keyCount ?? cipher.keyCount == cipher.keyCount else {
-            throw ElementReader.Mismatch(description: "key or vector length of \(cipher.name)")
+            throw ElementReader.Mismatch(description: "wrong key or IV length for \(cipher.name)")
         }
         return (cipher, .pbes2(function, iv: iv))
     }

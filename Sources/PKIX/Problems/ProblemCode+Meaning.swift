@@ -4,7 +4,8 @@ extension ProblemCode {
         switch self {
         case .accountUnused: "an account was named, but the files contain no private key for it"
         case .addressMismatch: "the certificate of an identity does not name the account's address"
-        case .algorithmUnsupported: "a signature, its digest or a compression uses an algorithm that is not supported"
+        case .algorithmUnsupported:
+            "a signature, its digest, an encryption or a compression uses an algorithm that is not supported"
         case .attributeDoubled: "a signed attribute that must have exactly one value occurs twice or has several values"
         case .attributeUnsigned: "an attribute that must be signed is unsigned, and is ignored"
         case .attributesMissing: "the signature has no signed attributes, so that it was possibly not made for mail"
@@ -14,7 +15,7 @@ extension ProblemCode {
         case .blankBeforeColon: "a field has a blank between its name and the colon"
         case .byteOrderMark: "the header begins with a byte order mark"
         case .certificateAddressMalformed:
-            "an address in the certificate is malformed: control characters, line ends, or no domain"
+            "an address in the certificate is malformed, for example because of control characters or a missing domain"
         case .certificateExpired: "the certificate has expired"
         case .certificateNoAddress:
             "the certificate names no address in subjectAltName or emailAddress"
@@ -68,7 +69,7 @@ extension ProblemCode {
         case .notEncrypted: "the message is not encrypted"
         case .unreadable: "the file, the store or its settings cannot be read, so nothing is known of the message"
         case .digestMD5: "the signature uses MD5, which can be forged"
-        case .digestMismatch: "the signature and its digest name different algorithms"
+        case .digestMismatch: "the signature algorithm and the digest algorithm of the signature name different digests"
         case .digestNotAnnounced: "the signer's digest algorithm is missing from digestAlgorithms of the SignedData"
         case .digestSHA1: "the signature uses SHA-1, which is no longer safe"
         case .duplicateContentType:
@@ -103,7 +104,8 @@ extension ProblemCode {
         case .noMIMEHeader:
             "the encrypted or signed content has no MIME header, so that it was possibly not made as mail"
         case .noRecipients: "the encrypted object has no recipients"
-        case .notLearned: "no certificate is learned, because the signature is not valid, trusted and by the sender"
+        case .notLearned:
+            "no certificate is learned, because the mail has no signature that is valid, trusted and by the sender"
         case .nulByte: "the header or the signed text contains a NUL byte"
         case .ocspUnusable:
             "an OCSP response is not current, not about the chain, or by an unauthorized responder, and is ignored"
@@ -124,9 +126,9 @@ extension ProblemCode {
             "the certificate is valid for longer than the CA/Browser Forum's S/MIME Baseline Requirements allow"
         case .protectedFromMismatch: "the From field inside the signature does not name the signer"
         case .revocationUnknown:
-            "no revocation list or OCSP response says whether a certificate of the chain was revoked; only a warning, unless that must be known"
+            "no list or OCSP response says whether a certificate of the chain was revoked; with soft revocation, usually only a warning"
         case .signatureDSA: "the signature was made with DSA, which is no longer used"
-        case .signatureInvalid: "the signature does not match the signer's key"
+        case .signatureInvalid: "the signature does not match the signer's key, or cannot be checked"
         case .signatureOutside:
             "only the encrypted object is signed, not its content, so the signer possibly does not know the content"
         case .signerAmbiguous: "too many certificates could be the signer's, and not all were tried"

@@ -26,7 +26,7 @@ package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
         var problems: [Problem] = []
         let days = leaf.notAfter.timeIntervalSince(leaf.notBefore) / 86_400
         if days > maximumDays {
-            let text = "\(leaf.subject) is valid for \(Int(days)) days, and may be for \(Int(maximumDays))"
+            let text = "\(leaf.subject) is valid for \(Int(days)) days; the maximum is \(Int(maximumDays))"
             problems.append(Problem(.profileValidity, text))
         }
         // §7.1.2.3 f
@@ -35,7 +35,9 @@ package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
             problems.append(Problem(.profilePurpose, "\(leaf.subject) does not name emailProtection as its purpose"))
         } else if let other = usages.sorted().first(where: forbiddenUsages.keys.contains) {
             let name = forbiddenUsages[other] ?? other
-            problems.append(Problem(.profilePurpose, "\(leaf.subject) has the purpose \(name) beside emailProtection"))
+            problems.append(
+                Problem(.profilePurpose, "\(leaf.subject) has the purpose \(name) in addition to emailProtection")
+            )
         }
         return problems
     }

@@ -119,7 +119,7 @@ struct PathCheck {
             problems.append(Problem(.chainDistrusted, "the key of the certificate was distrusted by hand"))
         }
         if !leaf.admits(store.usage) {
-            let what = store.usage == .mail ? "mail" : "this"
+            let what = store.usage == .mail ? "mail" : "this purpose"
             problems.append(Problem(.chainPurpose, "the certificate is not meant for \(what) (extended key usage)"))
         }
         if let usage = leaf.keyUsage, !isFit(usage, leaf.publicKeyAlgorithm) {
@@ -175,7 +175,7 @@ struct PathCheck {
                 )
             }
             if !isAnchor, !certificate.admits(store.usage) {
-                let what = store.usage == .mail ? "mail" : "this"
+                let what = store.usage == .mail ? "mail" : "this purpose"
                 let usage = "the extended key usage of the authority \(name)"
                 let text = "\(usage) does not permit it to issue certificates for \(what)"
                 problems.append(Problem(.chainPurpose, text))

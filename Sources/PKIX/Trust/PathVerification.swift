@@ -80,7 +80,7 @@ package struct PathVerification {
     }
 
     static let policyProblem =
-        Problem(.chainPolicy, "the chain is valid under none of the certificate policies that are asked for")
+        Problem(.chainPolicy, "the chain is valid under none of the required certificate policies")
 
     /// The problem for an error of libcrypto; nil for errors that are judged elsewhere (errors of time and of the path's
     /// end).

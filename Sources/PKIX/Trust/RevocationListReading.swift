@@ -66,7 +66,7 @@ struct RevocationListReading {
             }
             // libcrypto treats a certificate with such an entry in a complete list as not revoked.
             if statuses[place] == .good, complete.contains(where: { $0.list.removesHold(of: certificate) }) {
-                let text = "a complete revocation list has an entry for delta lists about the certificate of"
+                let text = "a complete revocation list has a removeFromCRL entry, which only delta lists may have, for"
                 statuses[place] = .unknown("\(text) \(certificate.subject)")
             }
         }
