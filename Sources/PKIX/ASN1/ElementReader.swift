@@ -128,7 +128,8 @@ extension ASN1Node {
 /// The extent of a BER element, found by reading only the headers of the elements inside it.
 ///
 /// swift-asn1 needs about a hundred bytes of memory for each element, so a few megabytes of empty elements would exhaust the
-/// memory. This scan needs hardly any memory. It rejects too many elements and too deep nesting before swift-asn1 parses the bytes.
+/// memory. This scan needs hardly any memory. It rejects too many elements and too deep nesting before swift-asn1 parses the
+/// bytes.
 package struct ElementExtent {
     /// The length of the element in bytes, including its header.
     package let count: Int

@@ -191,8 +191,8 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
 }
 
 extension ProblemCode {
-    /// The levels at which reports may show the problem: the level of the code, and `warning` if settings or a pin can
-    /// accept it.
+    /// The levels at which the report on a message may show the problem: the level of the code, and `warning` if the report can
+    /// accept the problem. (An import shows every problem as a warning.)
     package var levels: [Problem.Level] {
         switch self {
         case .contentNotData, .endEntityIsCA, .innerSignature, .revocationUnknown, .signerIsSender: [.error, .warning]
@@ -202,8 +202,8 @@ extension ProblemCode {
 
     /// Whether the problem is only that an algorithm or a key is no longer strong enough.
     ///
-    /// In the verdict on a single certificate or signature this problem is a warning; the report on the message decides
-    /// whether the problem affects the overall verdict.
+    /// In the verdict on a single certificate or signature, this problem is a warning, unless a single computer can break the
+    /// key. The report on the message decides whether the problem affects the overall verdict.
     public var isWeakness: Bool { [.chainSHA1, .digestSHA1, .weakKey].contains(self) }
 }
 
