@@ -67,7 +67,7 @@ public struct CertificateList: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 
-    /// The list as an object of libcrypto, which all users share as long as one of them uses it.
+    /// The list as an object of libcrypto. Its users share the object, which is freed after its last use.
     package func object() throws(OpenSSLError) -> Handle<X509_CRL> { try shared.object(of: der) }
 
     /// Whether the list revokes `certificate` or puts it on hold; false if the entry removes a hold, or if libcrypto cannot
@@ -132,7 +132,7 @@ final class CertificateListObject: Sendable {
 extension CertificateList {
     /// Parses the whole list with libcrypto, including its entries.
     ///
-    /// - Throws: `CMSError.malformed` if libcrypto cannot parse it; such a list would have no effect on any certificate.
+    /// - Throws: `CMSError.malformed` if libcrypto cannot parse the list, which then has no effect on any certificate.
     package func checkEntries() throws(CMSError) {
         do throws(OpenSSLError) { _ = try object() } catch {
             throw .malformed(.certificateList, "\(error)")

@@ -71,7 +71,7 @@ private struct TimeDigits {
         return value
     }
 
-    /// Reads the offset in seconds east of Greenwich; skips fractions of a second before it.
+    /// Skips the fraction of a second, if there is one, and reads the offset from UTC in seconds.
     mutating func offset() throws -> Int {
         if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst().drop { (0x30...0x39).contains($0) } }
         switch rest.popFirst() {

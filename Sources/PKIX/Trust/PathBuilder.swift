@@ -43,7 +43,7 @@ struct PathBuilder {
     private var hasComplete = false
     private var isDone = false
     private var longest: CertificatePath?
-    /// For each issuer of the judged certificate a path through it: a complete path, or else the longest one.
+    /// For each issuer of the judged certificate, a path through this issuer: a complete path, or else the longest path.
     private var branches: [Fingerprint: CertificatePath] = [:]
     private let extra: Set<Fingerprint>
     private var deadEnds: Set<Fingerprint> = []

@@ -45,7 +45,7 @@ struct RevocationLists {
 
     /// - Parameters:
     ///   - knownKeys: the keys that are known to have signed lists, by the lists' fingerprints.
-    ///   - others: certificates that may have signed a list. Those that are in the path are not used as such.
+    ///   - others: further certificates that may have signed a list. Certificates of the path among them are ignored.
     ///   - budget: the budget for checking signatures.
     init(
         _ all: [CertificateList],

@@ -221,7 +221,7 @@ extension Certificate {
 }
 
 extension CertificateList {
-    /// The URLs of the delta lists, as this list names them. They are unverified.
+    /// The URLs of delta lists in this list's freshestCRL extension. They are unverified.
     ///
     /// RFC 5280 §5.2.6
     package var deltaLists: [String] {

@@ -15,7 +15,7 @@ package import Foundation
 public struct TrustStore: Hashable, Sendable {
     /// Certificates at which a chain may end. An intermediate certificate in this list is also a trust anchor.
     public var anchors: [Certificate]
-    /// The keys whose end-entity certificates are trusted without a chain.
+    /// The keys for which a judged certificate is trusted without a chain.
     package var pinned: Set<PublicKeyDigest>
     /// The known certificates with which the keys in `pinned` were pinned. Other certificates of these keys need a valid
     /// signature if their issuer is known, and are not trusted because of the pin if one of the pinned certificates is revoked.
