@@ -211,7 +211,8 @@ extension ProblemCode {
             "do not rely on the message: the signer signed this content for another purpose"
         case .attributesMissing, .noMIMEHeader: "if it matters, ask the sender whether the content was meant as mail"
         case .contentMismatch, .hiddenFields: "do not rely on the message: different programs show different content"
-        case .cosigner: "no action is needed: the sender's own signature counts; the report names the other signers"
+        case .cosigner:
+            "no action is needed: the sender's own signature determines the verdict; the report names the other signers"
         case .crlExpired: "get the new list and import it"
         case .encrypted: "decrypt the message to see its signatures"
         case .fromDisplayName: "do not rely on the name: look at the address"
