@@ -4,7 +4,7 @@ import NIOCore
 protocol ListenerConnection: AnyObject {
     /// Ends the connection as soon as no message is in flight.
     func drain()
-    /// Ends the connection now. A client that waits for a reply gets a temporary failure.
+    /// Ends the connection now. An SMTP or LMTP client gets 421; a milter connection is closed without a verdict.
     func stop()
 }
 
@@ -41,8 +41,9 @@ package final class Connections {
     func stopAll() { for connection in Array(all.values) { connection.stop() } }
 }
 
-/// The memory for the envelopes that are being received on all connections together, so that many clients with many
-/// recipients cannot exhaust it. Everything here runs on the event loop.
+/// Limits the memory for the envelopes that are being received on all connections together, so that many clients with many
+/// recipients cannot exhaust the memory. On milter connections the headers count, too. Everything here runs on the event
+/// loop.
 final class EnvelopeBudget {
     /// The size in bytes that every connection may always use: enough for a usual envelope.
     static let assured = 16 << 10
@@ -64,7 +65,7 @@ final class EnvelopeBudget {
     /// Whether nothing is left.
     var isExhausted: Bool { used >= maximum }
 
-    /// Changes a connection's share to `size` bytes. When the connection ends, its share must become 0.
+    /// Changes a connection's share to `size` bytes. When the connection ends, the caller must set its share to 0.
     func set(_ share: inout Share, to size: Int) {
         used += max(size - Self.assured, 0) - max(share.size - Self.assured, 0)
         share.size = size

@@ -21,8 +21,8 @@ package final class GatewayCore {
     let envelopes: EnvelopeBudget
     let claims = MessageClaims()
     var metrics = ServerMetrics()
-    /// The largest change counter of the store that any worker has read. A worker that has had no message since must not use an
-    /// older state.
+    /// The largest change counter of the store that any worker has read. Each worker gets it with its next message, so that
+    /// its cache does not use an older state of the store.
     var changeCount: Int64 = 0
     /// Whether new messages are refused because the service is stopping.
     var isStopping = false
@@ -55,7 +55,7 @@ package final class GatewayCore {
         return lastNumber
     }
 
-    /// Logs that `listener` refused the client of `channel`, in cases in which no line about a message is logged.
+    /// Logs that `listener` refused or ended the connection `channel`, if no log entry of a message says so.
     func warn(_ listener: Endpoint, _ channel: any Channel, reason: String) {
         let address = channel.remoteAddress
         let peer = address?.ipAddress.map { "\($0) port \(address?.port ?? 0)" } ?? "a client"
@@ -90,8 +90,8 @@ package final class MessageClaims {
 
     package init() {}
 
-    /// Whether a message would have to wait for `name` although `limit` messages wait for some name already. Each of them has
-    /// a slot, so that many copies of one message would make all other mail wait.
+    /// Whether a message would have to wait for `name` although `limit` messages already wait for names. Each waiting message
+    /// has a slot, so without this limit many copies of one message would make all other mail wait.
     package func isCrowded(_ name: String, limit: Int) -> Bool {
         claimants[name] != nil && claimants.values.reduce(0) { $0 + $1.count } >= limit
     }

@@ -43,8 +43,8 @@ extension MessageFlow {
             wasInterrupted = true
             log.warnings.append("the worker was ended (signal \(signal)), and another one got the message")
             submit(rescuedFrom: nil)
-        // If the kernel ends one worker after the other because of the memory that they use for this message, they
-        // count as crashed.
+        // The second worker that is ended counts as crashed: the kernel may end every worker because of the memory that it
+        // uses for this message.
         case .died(let signal) where !hasDied, .ended(let signal) where !hasDied:
             hasDied = true
             core.metrics.workerDeaths += 1
@@ -97,7 +97,7 @@ extension MessageFlow {
                 done: { [self] in self.placed($0) }
             )
             guard core.pool.isJournalFailing, entry != nil, copies.count > 1 else { return place(delivery) }
-            // If nothing can be recorded, every attempt would send the copies that are accepted once more.
+            // If the journal cannot be written, every attempt would send again the copies that the next hop has accepted.
             core.pool.checkJournal { [self] isWritable in
                 if isLate, claim == nil {
                     log.fail("ready too late")
@@ -146,13 +146,13 @@ extension MessageFlow {
 }
 
 extension SMTPEnvelope {
-    /// The message's name in the journal: the mail server's name and its queue id, as reported with XFORWARD; nil if they
-    /// were not reported.
+    /// The message's name in the journal: the mail server's name from EHLO or LHLO, and its queue id from XFORWARD; nil if
+    /// the queue id was not reported.
     var queueName: String? {
         identifier.map { "\(clientName)/\($0)" }
     }
 
-    /// The mail server's queue id; nil if it was not reported.
+    /// The mail server's queue id, from XFORWARD or from the milter macro `i`; nil if it was not reported.
     var identifier: String? {
         guard let identifier = xforward[.identifier], !identifier.isEmpty, identifier != "[UNAVAILABLE]" else {
             return nil

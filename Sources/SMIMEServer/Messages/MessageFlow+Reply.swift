@@ -3,8 +3,8 @@ import SMIMEGateway
 
 /// The time limit for the reply to the mail server, and the work after the reply.
 extension MessageFlow {
-    /// Tells the flow whether the mail server received the reply to an accepted message. If it did not, it will try again,
-    /// and no recipient may get the message twice.
+    /// Tells the flow whether the mail server received the reply. A mail server that did not receive the reply to an accepted
+    /// message will try again, and no recipient may get the message twice.
     package func confirm(_ isDelivered: Bool) {
         // A late message is concluded when its handling ends.
         if !isLate { conclude(isDelivered: isDelivered) }
@@ -22,8 +22,8 @@ extension MessageFlow {
 
     /// Sends a temporary failure before the mail server itself gives up.
     ///
-    /// A worker or the next hop that already has the message continues, and the result is recorded. Another attempt waits for
-    /// that.
+    /// A worker or the next hop that already has the message continues, and the result is recorded. The next attempt waits
+    /// for the result.
     func becomeLate() {
         guard let completion else { return }
         let reason = "no reply after \(core.settings.replyTime.nanoseconds / 1_000_000_000) s"
@@ -85,8 +85,8 @@ extension SMTPReply {
 /// If the connection ends right after the reply, without a further byte, the mail server stopped before it could act on the
 /// reply, and it or its client will send the message again.
 final class ReplyConfirmation {
-    /// The time after which the end of the connection proves nothing. Postfix keeps idle connections open longer: it closes
-    /// them without a command after 2 seconds (`lmtp_connection_cache_time_limit`).
+    /// If the connection is open for this time after the reply, the reply counts as read. Postfix keeps idle connections open
+    /// longer: it closes them without a command after 2 seconds (`lmtp_connection_cache_time_limit`).
     private static let time = TimeAmount.seconds(1)
 
     private var flow: MessageFlow?
@@ -105,8 +105,8 @@ final class ReplyConfirmation {
         self.flow = flow
     }
 
-    /// Records that the mail server has read the last reply, or stopped before. Bytes that it sent together with the message
-    /// prove neither.
+    /// Records whether the mail server has read the last reply. Bytes that it sent together with the message do not show
+    /// this.
     func note(isRead: Bool) {
         guard let flow else { return }
         self.flow = nil

@@ -68,7 +68,7 @@ package final class MessageFlow {
     var completion: ((SMTPReply) -> Void)?
     /// Whether a worker crashed while handling this message.
     var hasDied = false
-    /// Whether a worker was ended while it was handling this message.
+    /// Whether another process or the kernel ended a worker that was handling this message.
     var wasInterrupted = false
     var worker: Worker?
     /// The message's entry in the journal; nil if it has none.
@@ -113,8 +113,8 @@ package final class MessageFlow {
         log = MessageLog(role: role)
     }
 
-    /// Requests a slot for a message. `answer` is called with nil when there is one; otherwise with the reply that refuses
-    /// the message.
+    /// Requests a slot for a message. `answer` is called with nil when the message has a slot; otherwise with the reply that
+    /// refuses the message.
     package func begin(_ envelope: SMTPEnvelope, _ answer: @escaping (SMTPReply?) -> Void) {
         if let failure = core.pool.failure {
             core.metrics.storeErrors += 1
@@ -141,10 +141,11 @@ package final class MessageFlow {
         }
     }
 
-    /// Replaces the envelope, before `finish`: at the end of the message more is known about it.
+    /// Replaces the envelope, before `finish`: at the end of a message the mail server may have reported more about it.
     func update(_ envelope: SMTPEnvelope) { self.envelope = envelope }
 
-    /// Appends bytes to the message. If the disk is full, the error is reported at the end of the message.
+    /// Appends bytes to the message. If they cannot be written, for example because the disk is full, the message is refused
+    /// at its end.
     package func append(_ bytes: ByteBuffer) {
         guard spoolFailure == nil else { return }
         try? digester?.update(bytes.readableBytesSpan.octets)
@@ -158,7 +159,7 @@ package final class MessageFlow {
         log.describe(envelope)
         replyLimit = core.loop.assumeIsolated().scheduleTask(in: core.settings.replyTime) { [self] in becomeLate() }
         guard let name = claimName() else { return submit(rescuedFrom: nil) }
-        // Only for a milter: there a client chooses the name. Half of the slots stay for other messages.
+        // Only for a milter: there the SMTP client determines the name. Half of the slots stay for other messages.
         guard !forgetsConfirmed || !core.claims.isCrowded(name, limit: core.slots.count / 2) else {
             log.fail("other copies of the message are waiting")
             return end(.late)
@@ -207,7 +208,7 @@ package final class MessageFlow {
     /// Ends the message and sends `reply`, unless the mail server already got a reply.
     func end(_ reply: SMTPReply) {
         release()
-        // A late message was already deferred, so only success is reported differently.
+        // The mail server was told to try a late message again, so it counts as deferred, unless it was accepted.
         let reply = isLate && !reply.isSuccess ? .late : reply
         let result: ServerMetrics.Result = reply.isSuccess ? .accepted : reply.isTemporary ? .deferred : .refused
         let elapsed = NIODeadline.now() - received

@@ -5,12 +5,12 @@ import NIOPosix
 
 /// Answers `/metrics`, `/healthz` and `/readyz` over HTTP.
 ///
-/// The endpoint has no settings and shows no secrets. It answers this machine and the addresses in `--allow`.
+/// The endpoint changes nothing and shows no secrets. It answers loopback addresses and the networks in `--allow`.
 final class OperationsEndpoint {
     /// The functions that provide the answers, called on the event loop.
     struct Answers {
         let metrics: () -> String
-        /// The reason that messages are not handled; nil while they are handled.
+        /// The reason that some or all messages cannot be handled; nil if all can be handled.
         let whyNotReady: () -> String?
     }
 
@@ -24,7 +24,7 @@ final class OperationsEndpoint {
 
     /// Opens the listener.
     ///
-    /// - Parameter allowed: the addresses that may connect, in addition to this machine.
+    /// - Parameter allowed: the networks from which clients may connect, in addition to loopback addresses.
     static func bind(
         _ name: SocketName,
         on loop: any EventLoop,
@@ -52,7 +52,7 @@ private final class OperationsHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// The maximum duration of a request. Clients are nearby, so this is short.
+    /// The maximum duration of a connection. Clients are nearby and send one request, so this is short.
     private static let timeLimit = TimeAmount.seconds(10)
 
     private let answers: OperationsEndpoint.Answers

@@ -5,13 +5,14 @@ import SMIMEGateway
 ///
 /// Prometheus text format 0.0.4
 package struct ServerMetrics {
-    /// The outcome of a message as reported to the mail server.
+    /// The outcome of a message, by the class of its reply. A message that was accepted after the mail server was told to try
+    /// again counts as accepted.
     package enum Result: String, CaseIterable {
-        /// The next hop accepted the message.
+        /// 2xx: all recipients have the message.
         case accepted
-        /// The mail server will try again.
+        /// 4xx: the mail server will try again.
         case deferred
-        /// The message is returned to its sender.
+        /// 5xx: the mail server returns the message to its sender.
         case refused
     }
 
@@ -33,22 +34,22 @@ package struct ServerMetrics {
     private var messages: [GatewayRole: [Result: UInt64]] = [:]
     private var durations: [GatewayRole: Histogram] = [:]
     private var handling: [GatewayRole: Histogram] = [:]
-    /// The number of times the store could not be used.
+    /// The number of times that the store could not be used, or the journal could not be written, for a message.
     var storeErrors: UInt64 = 0
-    /// The number of times that a worker died while handling a message. A message may cause two.
+    /// The number of times that a worker crashed while handling a message. A message may cause two.
     var workerDeaths: UInt64 = 0
     /// The number of connections that ended because of a protocol violation.
     var violations: UInt64 = 0
     /// The number of connections that were refused because the address is not allowed.
     var refusedConnections: UInt64 = 0
-    /// The number of messages that may be delivered twice, because the next hop accepted them but the mail server could not
-    /// be informed.
+    /// The number of messages that the next hop accepted, but whose reply the mail server did not receive. Those without a
+    /// name in the journal may be delivered twice.
     var unconfirmed: UInt64 = 0
-    /// The number of messages that may be delivered twice, because the next hop ended the connection before its reply.
+    /// The number of messages that may be delivered twice, because the connection to the next hop ended before its reply.
     var unknown: UInt64 = 0
-    /// Whether mail can be handled: the answer of /readyz.
+    /// Whether all mail can be handled: the answer of /readyz.
     var isReady = false
-    /// The number of open connections.
+    /// The number of open connections of mail servers.
     var connections = 0
     /// The number of messages being received or handled.
     var messagesInFlight = 0
@@ -73,7 +74,7 @@ package struct ServerMetrics {
         handling[role, default: Histogram()].add(handled)
     }
 
-    /// Counts a message that was answered before its content arrived, and that therefore has no times.
+    /// Counts a message that was answered before all of its content arrived, and that therefore has no times.
     mutating func countUnread(_ role: GatewayRole, _ result: Result) {
         messages[role, default: [:]][result, default: 0] += 1
     }

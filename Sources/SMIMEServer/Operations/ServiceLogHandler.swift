@@ -13,7 +13,7 @@ package enum LogDestination: String, CaseIterable, Sendable {
     case journal
 }
 
-/// Writes each message of swift-log as one line of `key=value` pairs.
+/// Writes each message of swift-log to the destination as one line or one journal entry.
 struct ServiceLogHandler: LogHandler {
     var logLevel = Logger.Level.info
     var metadata: Logger.Metadata = [:]
@@ -91,7 +91,7 @@ private final class JournalSocket: Sendable {
         _ = SystemCall.writeBytes(STDERR_FILENO, line.octets)
     }
 
-    /// An encoded field. If its value contains a line end, the value is preceded by its length.
+    /// An encoded field. If its value contains a line feed, the value's length precedes the value.
     private static func field(_ name: String, value: String) -> [UInt8] {
         guard value.contains("\n") else { return Array("\(name)=\(value)\n".utf8) }
         // Little-endian (JOURNAL_NATIVE_PROTOCOL of systemd).

@@ -16,7 +16,7 @@ final class GatewayRuntime {
     let settings: ServerSettings
     let manager: ServiceManager
     let logger: Logger
-    /// Writes to standard error, if the log is elsewhere; nil if it is not.
+    /// Writes to standard error in addition to the log; nil if standard error is the log.
     var console: Logger?
     let loop: any EventLoop
     let core: GatewayCore
@@ -24,7 +24,7 @@ final class GatewayRuntime {
     var listeners: [any Channel] = []
     var operations: (any Channel)?
     private let ended: EventLoopPromise<Void>
-    /// Completed when the first worker is ready; nil when the service is not starting.
+    /// Completed when the first worker reports whether it can use the store; nil when the service is not starting.
     var opening: EventLoopPromise<Void>?
     private var isStopped = false
 
@@ -135,7 +135,7 @@ final class GatewayRuntime {
         }
     }
 
-    /// The reason that messages are not handled; nil while they are handled.
+    /// The reason that some or all messages cannot be handled; nil if all can be handled.
     var whyNotReady: String? {
         if core.isStopping { return "stopping" }
         if let failure = core.pool.failure { return "the store cannot be used: \(failure.reason)" }
@@ -151,7 +151,8 @@ final class GatewayRuntime {
         return core.metrics.text
     }
 
-    /// Replaces the workers by new ones, which open the store again: at once, or within seconds after the last time.
+    /// Replaces the workers with new ones, which open the store again. If the last replacement was less than a second ago,
+    /// this happens later (`WorkerPool.renew`).
     func reload() {
         guard !core.isStopping else { return }
         manager.notify("RELOADING=1\nMONOTONIC_USEC=\(DispatchTime.now().uptimeNanoseconds / 1000)")

@@ -12,7 +12,7 @@ package struct GatewayServer: Service {
     private let settings: ServerSettings
     private let logger: Logger
     private let logsFields: Bool
-    /// Writes to standard error, if the log is elsewhere; nil if it is not.
+    /// Writes to standard error in addition to the log; nil if standard error is the log.
     private let console: Logger?
 
     /// - Parameters:
@@ -28,7 +28,7 @@ package struct GatewayServer: Service {
             ? nil : Logger(label: "smime") { _ in ServiceLogHandler(.stderr, hasPriorities: hasPriorities) }
     }
 
-    /// Runs until a signal ends it.
+    /// Runs until SIGTERM or SIGINT, or until the system closes a listener.
     ///
     /// - Throws: `ServerError`
     package static func run(_ settings: ServerSettings, log: LogDestination) async throws(ServerError) {
@@ -87,7 +87,7 @@ enum DescriptorLimit {
     /// The maximum number of connections. Mail servers open fewer.
     private static let maximum = 10_000
 
-    /// Raises the limit of this process to the maximum that the system allows.
+    /// Sets the soft limit of this process to four times `maximum`, or to the hard limit if that is lower.
     static func raise() {
         var limit = rlimit()
         guard getrlimit(kind, &limit) == 0 else { return }

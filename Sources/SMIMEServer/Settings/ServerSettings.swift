@@ -14,18 +14,18 @@ package struct ServerSettings: Sendable {
     package var maximumSize = 100 << 20
     /// The number of seconds that messages in flight have to end after SIGTERM.
     package var grace = 30
-    /// The networks from which clients may connect, in addition to this machine.
+    /// The networks from which clients may connect, in addition to loopback addresses.
     package var allowed: [NetworkRange] = []
-    /// The name of the service in SMTP.
+    /// The name of this host in the greeting and other replies, and in EHLO to the next hop.
     package var hostName = "localhost"
     /// The arguments of this program, which are passed to its workers.
     package var arguments: [String] = []
-    /// The minimum number of workers.
+    /// The number of workers that are always running.
     package var workers = ProcessInfo.processInfo.activeProcessorCount
 
     package init() {}
 
-    /// - Throws: `ServerError.settings` with a sentence about settings that contradict each other.
+    /// - Throws: `ServerError.settings` if a setting is missing or out of range, or if settings contradict each other.
     package func check() throws(ServerError) {
         guard !listeners.isEmpty else { throw .settings("name a listener: --listen ROLE=SCHEME:ADDRESS") }
         for listener in listeners {
@@ -52,17 +52,17 @@ package struct ServerSettings: Sendable {
     }
 }
 
-/// The reason that the service does not run.
+/// The reason that the service cannot start.
 package enum ServerError: Error, Equatable, Sendable {
-    /// The command line is contradictory.
+    /// A setting is missing or out of range, or settings contradict each other.
     case settings(String)
     /// A listener cannot be opened.
     case cannotListen(Endpoint, reason: String)
     /// The listener for metrics cannot be opened.
     case cannotListenForMetrics(SocketName, reason: String)
-    /// The store is damaged, missing, or of a newer version.
+    /// The store cannot be used until an administrator repairs it (`WorkerFailure.isLasting`).
     case storeUnusable(WorkerFailure)
-    /// The system refuses threads, files or processes.
+    /// Any other error, such as temporary files that cannot be created.
     case system(reason: String)
 }
 

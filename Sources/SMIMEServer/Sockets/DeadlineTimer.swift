@@ -16,13 +16,13 @@ final class DeadlineTimer {
         self.action = action
     }
 
-    /// Calls the action after `time`, unless this function is called again before. Nil never calls the action.
+    /// Calls the action after `time`, unless the timer is set again before. With nil the action is not called.
     func set(_ time: Duration?) {
         guard let time else { return disarm() }
         set(TimeAmount(time))
     }
 
-    /// Calls the action after `time`, unless this function is called again before.
+    /// Calls the action after `time`, unless the timer is set again before.
     func set(_ time: TimeAmount) {
         let deadline = NIODeadline.now() + time
         self.deadline = deadline

@@ -118,14 +118,14 @@ package struct NetworkRange: Hashable, Sendable {
         return rest == 0 || (bytes[whole] ^ other[whole]) >> (8 - rest) == 0
     }
 
-    /// Whether a client with the address `address` may connect: a client of this machine, or of a network in `allowed`. The
-    /// address is nil for a unix socket.
+    /// Whether a client with the IP address `address` may connect: from a loopback address, or from a network in `allowed`.
+    /// The address is nil for a client of a unix socket, which may always connect.
     static func isAllowed(_ address: String?, by allowed: [NetworkRange]) -> Bool {
         guard let address else { return true }
         return isLoopback(address) || allowed.contains { $0.contains(address) }
     }
 
-    /// Whether `host` is an address of this machine that other machines cannot reach.
+    /// Whether `host` is `localhost` or a loopback address, which other machines cannot reach.
     package static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || loopback.contains { $0.contains(host) }
     }

@@ -6,8 +6,8 @@ import NIOPosix
 enum SocketBinder {
     /// Opens a listening socket at `name`.
     ///
-    /// A unix socket gets the mode `mode`. If the path is a socket on which no process listens, the socket is replaced.
-    /// Anything else at the path is left alone.
+    /// A unix socket gets the mode `mode`, or 0600 if `mode` is nil. If the path is a socket on which no process listens, the
+    /// socket is replaced. Anything else at the path is an error.
     ///
     /// - Parameters:
     ///   - passed: the sockets that systemd opened.
