@@ -6,7 +6,7 @@ import NIOCore
 final class InPlaceSender {
     /// The number of bytes of the body that are read at once.
     private static let window = 64 << 10
-    /// The maximum length of the new header in bytes: the original header and the additions of smime.
+    /// The maximum length in bytes of the original header, and of the new one with the additions of smime.
     private static let maximumHeader = 2 << 20
 
     private let copy: MessageFlow.MessageCopy
@@ -18,7 +18,8 @@ final class InPlaceSender {
     private var write: (ByteBuffer) -> Void = { _ in }
     private var end: ((_ failure: String?) -> Void)?
 
-    /// - Throws: errors of reading; `MilterEditError.malformedHeader` if the copy's header has no end.
+    /// - Throws: errors of reading; `MilterEditError.malformedHeader` if the original header or the copy's header has no end
+    ///   within `maximumHeader` bytes.
     init(_ copy: MessageFlow.MessageCopy, _ slot: MessageSlot, over channel: any Channel) throws {
         self.copy = copy
         self.slot = slot
@@ -58,7 +59,7 @@ final class InPlaceSender {
         return .replace(MilterReplacement(header: header, body: body, removing: removed, sender: sender))
     }
 
-    /// Sends the body with `write`, and calls `end` when all of it was passed to `write`.
+    /// Sends the body with `write`. Calls `end` with nil when all of it was passed to `write`, or with the reason of a failure.
     func run(write: @escaping (ByteBuffer) -> Void, end: @escaping (_ failure: String?) -> Void) {
         self.write = write
         self.end = end
@@ -83,7 +84,7 @@ final class InPlaceSender {
         }
     }
 
-    /// Stops sending, because the mail server closed the connection.
+    /// Stops sending, because the mail server abandoned the message or the connection has ended.
     func cancel() { finish("the mail server has closed the connection") }
 
     private func finish(_ failure: String?) {

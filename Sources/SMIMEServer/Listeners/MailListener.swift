@@ -46,7 +46,7 @@ struct MailListener {
                     throw SocketError.notAllowed("\(channel.remoteAddress.map { "\($0)" } ?? "unknown")")
                 }
                 // Input is read only when the session is ready for it. An SMTP client may close its side of the connection
-                // before it received the reply.
+                // before it receives the reply.
                 try channel.syncOptions?.setOption(.autoRead, value: false)
                 // A buffer of this size holds a message of usual size with its signature, so one system call reads it.
                 try channel.syncOptions?.setOption(.recvAllocator, value: Self.allocator)
@@ -77,6 +77,6 @@ struct MailListener {
 struct MilterSettings {
     /// The maximum size of a message in bytes.
     let maximumSize: Int
-    /// The server that gets all copies of a message but the one that replaces it; nil if there is none.
+    /// The server that gets all copies of a message except the one that replaces the message; nil if there is none.
     let nextHop: NextHop?
 }

@@ -12,7 +12,7 @@ extension MilterConnection {
         var others = delivery.copies
         others.remove(at: place)
         guard !others.isEmpty else { return send(copy, delivery, placement: MessageFlow.Placement()) }
-        // This checks whether the mail server allows the changes before copies are sent.
+        // Before any copy is sent, this checks whether the mail server allows the changes.
         if let failure = failure(of: copy, delivery) { return delivery.done(failure) }
         guard let hop = settings.nextHop else {
             let reply = SMTPReply(451, "4.3.5", text: "the gateway cannot send the recipients different messages")
@@ -35,7 +35,8 @@ extension MilterConnection {
         hop.deliver(sent)
     }
 
-    /// The index of the copy that replaces the message: the copy for the most recipients among those with the same sender.
+    /// The index of the copy that replaces the message: the copy for the most recipients among those with the envelope sender
+    /// `sender`, or among all copies if none has it.
     private static func stayingCopy(of copies: [MessageFlow.MessageCopy], sender: String) -> Int {
         let places = copies.indices.filter { copies[$0].envelope.sender == sender }
         return (places.isEmpty ? Array(copies.indices) : places)

@@ -9,11 +9,13 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The time that a mail server may be silent between two messages (the limit of libmilter), and within a message.
+    /// `idleTime`: the time that a mail server may be silent between two messages (libmilter's default timeout).
+    /// `messageTime`: the time in which a message must arrive, and in which the mail server must accept the next piece of a
+    /// new body.
     static let (idleTime, messageTime) = (Duration.seconds(7210), Duration.seconds(300))
-    /// The rate in bytes per second by which the time for a large message grows.
+    /// The number of received bytes for which a message gets one second more than `messageTime`.
     private static let bytesPerSecond = 10_000
-    /// The interval of progress replies during a message; Postfix waits 300 seconds for one.
+    /// The interval of progress replies while a message is handled; Postfix waits 300 seconds for one.
     private static let progressTime = TimeAmount.seconds(30)
 
     private let core: GatewayCore
@@ -29,7 +31,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     var sender: InPlaceSender?
     /// Whether the message waits for a slot.
     private var isWaiting = false
-    /// The reply for a message that was refused before its content arrived; nil if it was not refused.
+    /// The reply for a message that was refused before all of its content arrived; nil if it was not refused.
     private var refusal: SMTPReply?
     private var size = 0
     private var messageStart: ContinuousClock.Instant?
@@ -75,7 +77,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         events.append(contentsOf: session.receive(unwrapInboundIn(data)))
         core.envelopes.set(&envelopeShare, to: session.messageSize)
         guard core.envelopes.isExhausted, envelopeShare.exceedsAssured else { return }
-        // A milter that ends the connection makes the mail server try again later.
+        // If a milter ends the connection, the mail server defers the message (Postfix: `milter_default_action = tempfail`).
         core.warn(listener, channel, reason: "no memory for a message with so many recipients or so large a header")
         close()
     }
@@ -128,7 +130,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         channel.read()
     }
 
-    /// The time that the mail server may take for its next bytes; nil while the mail server waits for this service.
+    /// The time that the mail server may take for its next bytes; nil while it waits for this service.
     private var timeout: Duration? {
         if sender != nil { return Self.messageTime }
         guard let messageStart, progress == nil else { return flow == nil ? Self.idleTime : nil }

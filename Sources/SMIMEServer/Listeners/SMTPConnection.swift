@@ -10,8 +10,8 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The time that any message may take to arrive, and the rate in bytes per second by which the time for a large message
-    /// grows. Without this limit a client that sends one byte per minute could keep a slot forever.
+    /// A message must arrive in `contentTime`, plus one second for each `bytesPerSecond` bytes that have arrived. Without this
+    /// limit a client that sends one byte per minute could keep a slot forever.
     private static let (contentTime, bytesPerSecond) = (Duration.seconds(300), 10_000)
     /// The time to wait, after the last reply, for the client to close the connection.
     private static let lingerTime = TimeAmount.seconds(2)

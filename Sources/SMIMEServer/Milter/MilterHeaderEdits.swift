@@ -84,14 +84,14 @@ extension MilterField {
 package enum MilterEditError: Error, Hashable, Sendable {
     /// The mail server does not allow an action that the change needs.
     case actionNotOffered(MilterActions)
-    /// A changed field is longer than a packet may be, 65,535 bytes.
+    /// A changed field is longer than the data of a packet may be, 65,535 bytes.
     case fieldTooLong(name: String)
     /// The old header is larger than `MilterLimits.header`, so it was not kept.
     case headerTooLarge
     /// The new header contains a line that is not a field, or a zero byte, which would end a string in this protocol.
     case malformedHeader
-    /// More than `MilterSession.maximumEdits` fields must be changed. Postfix searches its queue file for each, and fails at
-    /// some thousand.
+    /// More than `MilterSession.maximumEdits` fields must be changed. Postfix searches its queue file for each of them, and
+    /// fails if there are several thousand.
     case tooManyEdits
     /// A recipient to be removed does not exist.
     case noSuchRecipient

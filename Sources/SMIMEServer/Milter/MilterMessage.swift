@@ -169,7 +169,7 @@ package struct MilterClient: Hashable, Sendable {
 
 /// The names in the journal of messages that came through a milter.
 package enum MilterJournalName {
-    /// What stands between the name of the mail server and the digest.
+    /// The text between the name of the mail server and the digest.
     private static let mark = "/milter "
 
     /// - Parameters:
@@ -180,8 +180,8 @@ package enum MilterJournalName {
     /// The number of seconds for which the journal's record of a message from a milter is valid; nil for a name that is not
     /// from a milter.
     ///
-    /// Another message may have the same name. If the service stopped between the verdict and the removal of the record, an
-    /// unlimited record would prevent sending the copies of the other message. Mail servers try again within this time
+    /// A later message may have the same name. If the service stopped between the verdict and the removal of the record, a
+    /// record without this limit would prevent sending the copies of the later message. Clients try again within this time
     /// (Postfix's `maximal_backoff_time` is 4,000 s).
     package static func memory(of name: String) -> Double? { name.contains(mark) ? 4_200 : nil }
 }

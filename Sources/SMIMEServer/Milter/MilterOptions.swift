@@ -107,8 +107,8 @@ package struct MilterLimits: Hashable, Sendable {
     package var recipients = 20_000
     /// The maximum size of the sender's and the recipients' arguments of one message, in bytes.
     package var envelope = 4_194_304
-    /// The maximum number of commands that are not part of a message since the last complete message: aborts, macros,
-    /// greetings.
+    /// The maximum number of commands since the last complete message that transfer no part of a message, such as macros,
+    /// HELO, MAIL and aborts. Each command that transfers a part reduces the number by one.
     package var idleCommands = 20_000
 
     package init() {}

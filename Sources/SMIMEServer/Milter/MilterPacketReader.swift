@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// Reads the data of a packet. All of the data must be read.
+/// Reads the data of a packet. The caller must read all of the data and then call `end`.
 struct MilterPacketReader {
     private let code: UInt8
     private var data: ByteBuffer

@@ -125,7 +125,7 @@ extension MilterReply {
 }
 
 extension String {
-    /// Doubles percent signs, because Sendmail uses the reply as a format string. Postfix reverses this.
+    /// Doubles percent signs, because Sendmail uses the reply as a format string. Postfix reverses the doubling.
     fileprivate var doublingPercentSigns: String {
         String(decoding: utf8.flatMap { $0 == UInt8(ascii: "%") ? [$0, $0] : [$0] }, as: UTF8.self)
     }

@@ -53,7 +53,7 @@ extension MilterSession {
         }
     }
 
-    /// Rejects a command out of order.
+    /// - Throws: `.unexpectedCommand` if the command is not allowed in the current phase.
     private func checkOrder(of command: MilterCommand) throws(MilterViolation) {
         let isInOrder =
             switch (command, phase) {
@@ -76,8 +76,9 @@ extension MilterSession {
         guard isInOrder else { throw .unexpectedCommand(command.code) }
     }
 
-    /// Counts commands that are not part of a message, and ends a connection with too many of them. Macros count, too, but each
-    /// command of a message reduces the count by one.
+    /// Counts commands that transfer no part of a message (`MilterLimits.idleCommands`).
+    ///
+    /// - Throws: `.tooManyCommands`
     private mutating func count(_ command: MilterCommand) throws(MilterViolation) {
         switch command {
         case .recipient, .data, .header, .endOfHeader, .body: idleCommands = max(0, idleCommands - 1)
@@ -119,7 +120,7 @@ extension MilterSession {
         macros[command] = list
     }
 
-    /// `address` with the mail server's reading of it, the value of `macro`.
+    /// `address` with the form in which the mail server reads it: the value of `macro`.
     private func read(_ address: MilterAddress, by macro: String, of command: UInt8) -> MilterAddress {
         var address = address
         address.serversReading = macros[command]?.last { $0.name == macro }?.value

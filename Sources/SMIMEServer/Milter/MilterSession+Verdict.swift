@@ -5,7 +5,7 @@ extension MilterSession {
     /// The maximum length of a reply's data in bytes. Sendmail reads no more.
     private static let replyLimit = 65_535
 
-    /// The maximum number of changed fields. Honest mail needs some tens.
+    /// The maximum number of changed fields. Usual mail needs fewer than a hundred.
     static let maximumEdits = 2_000
 
     /// Bytes that report progress to the mail server, for which Postfix waits 300 seconds (`milter_content_timeout`).

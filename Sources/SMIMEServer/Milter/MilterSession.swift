@@ -4,12 +4,11 @@ package import NIOCore
 /// received bytes into events and bytes to send; it does not use sockets.
 ///
 /// After `.endOfMessage` the caller handles the message, sends `progress()` from time to time, and replies with `finish`. The
-/// mail server then passes the message on byte for byte in the form of the verdict, as far as it shows the message to
-/// milters. A milter cannot control the following:
+/// mail server then passes on the message of the verdict byte for byte, with these exceptions, which a milter cannot control:
 /// - The server's own Received field precedes the message, and the milter does not see it. If `header_checks` of Postfix
 ///   remove that field, a field that should be first becomes the second one. Later milters may change anything.
-/// - Blanks between a name and its colon are lost (`Subject : x`). If the server's version is below 6, the blanks after the
-///   colon are lost, too: one space is removed and added.
+/// - Blanks between a name and its colon are lost (`Subject : x`). If the server's version is below 6, a value without a space
+///   after the colon gets one (`Subject:x`).
 /// - Postfix ends a new body with a line end and converts its bare line feeds to CRLF. When sending, it breaks lines at 998
 ///   bytes (`smtp_line_length_limit`). Sendmail breaks fields at 2,048 bytes.
 /// - Sendmail adds missing Date, From or Message-ID fields before all others.
@@ -63,7 +62,7 @@ package struct MilterSession: Sendable {
     var message: MilterMessage?
     /// Whether no piece of the new body was sent yet.
     var isBodyEmpty = true
-    /// The number of commands that are not part of a message since the last complete message.
+    /// The number that `MilterLimits.idleCommands` limits.
     var idleCommands = 0
 
     /// The number of bytes of envelope and header that are held for the current message.

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// One connection to the next hop, which sends messages one after the other.
+/// One connection to the next hop. It sends messages one after the other.
 final class NextHopConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -13,11 +13,11 @@ final class NextHopConnection: ChannelInboundHandler {
     private var session: SMTPClientSession
     private var delivery: NextHopDelivery?
     private var timer: DeadlineTimer?
-    /// Whether the connection was idle before, and nothing was sent for the current message yet.
+    /// Whether the connection was idle before the current delivery, and no content was sent for the delivery yet.
     private var isUntried = false
     /// The number of transactions that began on this connection.
     private var transactionCount = 0
-    /// Whether the connection is used for no other message, and ends as soon as the session is ready.
+    /// Whether the connection gets no other message, and ends as soon as the session is ready.
     private var isSpent = false
     /// The part of a spooled message that was not sent yet; nil if no spooled message is being sent.
     private var unsent: Range<Int>?
@@ -108,8 +108,8 @@ final class NextHopConnection: ChannelInboundHandler {
         if !isClosed, !(session.isReady && delivery == nil) { timer?.set(session.timeout) }
     }
 
-    /// Whether `refusals` may only mean that the next hop takes no more messages over this connection: it refused the sender
-    /// for now, after other transactions. OpenSMTPD does so after a hundred messages (`smtp limit max-mails`).
+    /// Whether the next hop may have refused only because it accepts no more messages over this connection: it refused the
+    /// sender with 4xx, after other transactions. OpenSMTPD does so after a hundred messages (`smtp limit max-mails`).
     private func isLimit(_ refusals: [SMTPRefusal]) -> Bool {
         transactionCount > 1 && refusals.count == 1
             && refusals.contains { $0.subject == .sender && !$0.reply.isPermanent }

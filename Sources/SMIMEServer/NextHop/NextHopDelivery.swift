@@ -127,8 +127,8 @@ final class NextHop {
         let hostName: String
         /// The maximum number of idle connections that are kept open.
         var maximumIdle = 16
-        /// The time for which an idle connection is kept open. Mail servers under load wait longer (10 seconds, Postfix's
-        /// `smtpd_timeout`).
+        /// The time for which an idle connection is kept open. Mail servers keep it open longer, even Postfix under load
+        /// (`smtpd_timeout`: 10 seconds).
         var idleTime = Duration.seconds(9)
         var connectTime = TimeAmount.seconds(10)
     }
@@ -185,7 +185,7 @@ final class NextHop {
         }
     }
 
-    /// The system's message for a failed connection or listener.
+    /// The reason that a connection or a listener failed: the system's message, if there is one.
     static func reason(of error: any Error) -> String {
         let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
         switch cause {
