@@ -1,4 +1,4 @@
-/// How long each side waits for the other. The times are at least those of RFC 5321 §4.5.3.2.
+/// How long each side waits for the other. Except for `quit`, the times are at least those of RFC 5321 §4.5.3.2.
 package enum SMTPTimeouts {
     /// The time that a server waits for the next command.
     package static let command = Duration.seconds(300)
@@ -7,7 +7,7 @@ package enum SMTPTimeouts {
     package static let contentBlock = Duration.seconds(180)
     /// The time that a client waits for the greeting.
     package static let greeting = Duration.seconds(300)
-    /// The time that a client waits for the replies to EHLO, MAIL, RCPT, RSET and XFORWARD.
+    /// The time that a client waits for the replies to EHLO, HELO, MAIL, RCPT, RSET and XFORWARD.
     package static let reply = Duration.seconds(300)
     /// The time that a client waits for the reply to DATA.
     package static let dataInitiation = Duration.seconds(120)

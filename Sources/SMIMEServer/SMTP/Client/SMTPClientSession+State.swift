@@ -82,8 +82,8 @@ package struct SMTPTransaction: Sendable {
         }
     }
 
-    /// Sender, recipients, and their parameters as the client gave them. SIZE is replaced by the size of `content`. A
-    /// parameter of an extension that the next hop does not announce is omitted.
+    /// Sender, recipients, and their parameters as the client gave them. SIZE, BODY=8BITMIME and SMTPUTF8 are sent as
+    /// `content` and the addresses require. RET, ENVID, NOTIFY and ORCPT are omitted if the next hop does not announce DSN.
     package var envelope: SMTPEnvelope
     package var content: Content
     /// Whether only MAIL and RCPT are sent, and no content follows.

@@ -75,7 +75,8 @@ extension SMTPClientSession {
         return "MAIL FROM:<\(envelope.sender)>\(parameters.map { " \($0)" }.joined())\r\n"
     }
 
-    /// XFORWARD commands with the attributes that the next hop accepts. No command is too long.
+    /// XFORWARD commands with the attributes that the next hop accepts. A command is longer than `maximumCommandLength` only
+    /// if its single attribute is.
     private func xforwardCommands(_ attributes: XFORWARDAttributes) -> [String] {
         guard announced.contains(.xforward) else { return [] }
         var commands: [String] = []

@@ -41,7 +41,7 @@ package struct SMTPClientSession: Sendable {
     let hostName: String
     var state = State.greeting
     var parser = SMTPReplyParser()
-    /// The events that `next` has not returned yet: at most one `.write`, and one event after it.
+    /// The events that `next` has not returned yet.
     var events: [Event] = []
     /// The extensions that the next hop announced.
     package internal(set) var announced: Set<SMTPExtension> = []
@@ -110,7 +110,7 @@ package struct SMTPClientSession: Sendable {
     /// hop.
     package mutating func begin(_ transaction: SMTPTransaction) {
         guard isReady else { return }
-        // The caller has already used the ready connection.
+        // This transaction uses the ready connection, so the caller must not be told again that it is ready.
         events.removeAll { $0 == .ready }
         beginTransaction(transaction)
     }

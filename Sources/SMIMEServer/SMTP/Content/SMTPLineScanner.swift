@@ -19,8 +19,8 @@ struct SMTPLineScanner: Sendable {
         case null
         /// At a dot, with only NULs before it since the line's start, or since a bare carriage return.
         case nullDot
-        /// At a NUL, after a dot that is the first byte of its line and other NULs. The line may be that dot alone, or the dot
-        /// may be removed and the rest of the line be a single dot.
+        /// At a NUL. The line begins with a dot, and then has only NULs. If the line ends here, a server that removes NULs
+        /// reads a single dot. If another dot follows, that dot remains alone after the first one is removed (dot-stuffing).
         case dotNull
         case text
     }
@@ -38,7 +38,7 @@ struct SMTPLineScanner: Sendable {
     }
 
     private(set) var position = Position.lineStart
-    /// Whether there was a line that a server which removes NULs would interpret as a single dot.
+    /// Whether there was a line with NULs that a server which removes NULs would interpret as a single dot.
     private(set) var hasHiddenDot = false
     /// Whether a bare carriage return may follow a dot at the start of a line. It is harmless if dots are doubled later.
     let allowsDotReturn: Bool

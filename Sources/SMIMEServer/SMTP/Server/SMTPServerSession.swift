@@ -4,8 +4,8 @@ package import NIOCore
 ///
 /// The caller passes received bytes to ``receive(_:)`` while ``wantsInput`` is true, and then handles the events from
 /// ``next()`` until it returns nil. Two events need an answer: `.message` needs ``accept()`` or ``refuse(_:)``, and
-/// `.endOfMessage` needs ``finishMessage(with:)``. Before the answer only replies are returned; after the answer there may be
-/// further events.
+/// `.endOfMessage` needs ``finishMessage(with:)``. Before the answer the only further events are replies and the end of the
+/// connection (`.abandoned` and `.close`).
 ///
 /// No call traps or throws an error. A call that is not allowed in the current state has no effect.
 ///
@@ -13,7 +13,7 @@ package import NIOCore
 /// - a command that does not begin with a word of letters, or that has a control character or invalid UTF-8
 /// - a bare line feed anywhere
 /// - a single dot between line ends that are not both CRLF
-/// - a line that is too long
+/// - a command line that is too long
 /// - the method of an HTTP request as a command
 /// - bytes after DATA before its reply
 /// - an invalid size in BDAT

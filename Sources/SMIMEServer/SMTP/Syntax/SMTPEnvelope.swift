@@ -21,7 +21,7 @@ package struct SMTPEnvelope: Hashable, Sendable {
     package var recipients: [Recipient]
     /// The attributes that the mail server reported about its client.
     package var xforward: XFORWARDAttributes
-    /// The name that the client gave with EHLO, LHLO or HELO.
+    /// The name that the client gave with EHLO, LHLO or HELO. Through a milter: the mail server's name (macro `j`).
     package var clientName: String
     /// Whether the message has a Message-ID. This is known only for messages that came through a milter, and false for all
     /// others.

@@ -28,8 +28,8 @@ package struct SMTPReply: Hashable, Sendable {
     /// Whether the command would fail again (5xx).
     package var isPermanent: Bool { code / 100 == 5 }
 
-    /// The reply for passing it on from another server. 421 announces that the other server closes its own connection, so it
-    /// becomes 451.
+    /// The reply for passing it on from another server. 421 announces that the other server closes its own connection, so
+    /// 421 becomes 451.
     package var passedOn: SMTPReply { code == 421 ? SMTPReply(451, enhancedCode, text: text) : self }
 
     /// The encoded reply, with CRLF after every line.
