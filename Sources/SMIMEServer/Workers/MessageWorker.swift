@@ -29,8 +29,8 @@ package struct MessageWorker {
     private let tools: Tools
     private var learnable = LearnableMessages()
     private var counted = (hits: 0, misses: 0, crypto: CryptoTime())
-    /// The open store for the journal's records, if the store is on a server; nil if it was not needed yet. Connecting takes
-    /// longer than recording, and an existing connection waits for a server that restarts.
+    /// The store, opened for writing to the journal, if it is on a database server; nil if it was not needed yet. It stays
+    /// open, because connecting takes longer than recording, and an existing connection waits for a server that restarts.
     private var writable: Store?
 
     private init(_ socket: WorkerSocket, _ descriptors: [Int32], tools: Tools) {
@@ -44,7 +44,8 @@ package struct MessageWorker {
     /// Handles requests until the service closes the socket.
     ///
     /// - Parameter open: opens the store.
-    /// - Throws: errors of the socket. The service is then gone, so nothing can be reported to it.
+    /// - Throws: errors of the socket, because nothing can be reported to a service that has ended; `WorkerFrameError` if a
+    ///   request cannot be read or names a slot or a role that the worker does not have.
     package static func run(_ role: ServerWorker, open: () async throws(WorkerFailure) -> Tools) async throws {
         // This is enough for the cache, which contains at most 256 private keys.
         let isLocked = Libcrypto.lockKeys(in: 4 << 20)
@@ -201,8 +202,8 @@ package struct MessageWorker {
         return .settled(number: settlement.number, isRecorded: isRecorded, log)
     }
 
-    /// Whether deliveries can be recorded. Also true if the database server is read-only: then `GatewayEngine` itself defers
-    /// outgoing mail, and delivers incoming mail without a record.
+    /// Whether deliveries can be recorded. Also true if the database server is read-only: in this case `GatewayEngine` defers
+    /// outgoing mail, and incoming mail is delivered without a record.
     private mutating func canRecord() async -> Bool {
         let isOnServer = tools.store.location.server != nil
         do throws(KeystoreError) {
@@ -217,12 +218,12 @@ package struct MessageWorker {
         }
     }
 
-    /// The time for which recording is retried while the database server is unavailable, because the next attempt to
-    /// send the message needs the record.
+    /// The time for which writing to the journal is retried while the database server is unavailable or read-only, because
+    /// the next attempt to send the message needs the record.
     private static let recordingTime = Duration.seconds(10)
 
     private mutating func record(_ served: [String], of entry: DeliveryJournal.Entry) async throws(KeystoreError) {
-        // A record that is written twice has no further effect.
+        // If a retry writes the same record again, this has no further effect.
         try await write { (journal) throws(KeystoreError) in try await journal.record(served, of: entry, at: .now) }
     }
 

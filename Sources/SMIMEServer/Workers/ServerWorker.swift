@@ -114,11 +114,10 @@ package struct WorkerLog: Equatable, Sendable {
     }
 }
 
-/// The messages that this worker has handled, from which it can learn if they are delivered. The oldest messages are
-/// forgotten.
+/// The messages that this worker has handled and from which it learns certificates after their delivery. The oldest messages
+/// are forgotten, because some messages are never delivered.
 struct LearnableMessages {
-    /// The number of messages that are kept at least: as many as a service has in flight. The result of a message becomes
-    /// known soon or never.
+    /// The number of newest messages that are always kept: more than a service can have in flight (`--max-messages`).
     private static let maximum = 1024
 
     private var messages: [UInt64: VerifiedMessage] = [:]

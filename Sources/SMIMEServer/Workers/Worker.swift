@@ -17,10 +17,10 @@ package final class Worker {
     private var timer: DeadlineTimer?
     private var current: CurrentJob?
     private var settling: [UInt64: (WorkerSettlement.Result) -> Void] = [:]
-    /// Whether the worker ended while it recorded or learned something. Then its current message is not the cause.
+    /// Whether the worker ended while a `settle` request was unanswered. Then its current message may not be the cause.
     private(set) var endedSettling = false
-    /// The number of messages that the worker handled and whose result is not known yet. The worker may still have to record
-    /// or learn something for them.
+    /// The number of messages that the worker has handled and that were not released yet. The worker may still have to
+    /// record or learn something for them.
     private var unfinished = 0
     private(set) var isReady = false
     /// Whether the worker gets no more messages and ends after the current one.
@@ -29,7 +29,7 @@ package final class Worker {
     var isSilent = false
     /// Whether the worker was ended because a message took too long.
     private(set) var isOverTime = false
-    /// Whether the worker waited then, and did not work.
+    /// Whether the worker that was ended for this had been waiting, and not computing.
     private(set) var wasWaiting = false
     /// The time at which the worker got its current message, or its last one.
     private(set) var began = NIODeadline.distantPast
@@ -41,7 +41,7 @@ package final class Worker {
         self.pool = pool
     }
 
-    /// The buffer is large enough for an answer with a copy of usual size, so one system call reads it.
+    /// The buffer is large enough for an answer with a copy of usual size, so that one system call reads the answer.
     private static let allocator = AdaptiveRecvByteBufferAllocator(
         minimum: 8 << 10,
         initial: 16 << 10,
@@ -91,7 +91,7 @@ package final class Worker {
         channel.writeAndFlush(WorkerRequest.settle(settlement).frame, promise: nil)
     }
 
-    /// Tells the worker that a message which it handled has ended and causes no further requests.
+    /// Notes that a message which the worker handled has ended and causes no further requests.
     func release() {
         unfinished -= 1
         if isRetired { closeIfDone() }
@@ -118,7 +118,7 @@ package final class Worker {
         }
     }
 
-    /// The message that the worker was handling when it ended; nil if there was none.
+    /// Removes and returns the message that the worker is handling, or was handling when it ended; nil if there is none.
     func takeJob() -> CurrentJob? {
         defer { current = nil }
         timer?.disarm()
@@ -158,7 +158,7 @@ package final class Worker {
     /// Whether the worker can handle requests.
     var canWork: Bool { isReady && !isSilent && channel != nil }
 
-    /// Ends the worker, because its answer cannot be parsed, or because it does not answer.
+    /// Kills the worker, because its answer cannot be parsed, or because it does not answer.
     func failed() { kill(process.identifier, SIGKILL) }
 
     func disconnected() {

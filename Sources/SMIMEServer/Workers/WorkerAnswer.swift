@@ -7,7 +7,7 @@ package import SMIMEStore
 package struct WorkerMessageCopy: Equatable, Sendable {
     /// The envelope sender; empty for the null sender.
     package let sender: String
-    /// The recipients of this copy, which are some of the job's recipients, as the job names them.
+    /// The recipients of this copy: some or all of the job's recipients, written as in the job.
     package let recipients: [String]
     /// Whether the content contains a byte above 127.
     package let isEightBit: Bool
@@ -70,8 +70,8 @@ package enum WorkerAnswer: Equatable, Sendable {
     /// The store cannot be used.
     case unusable(WorkerFailure)
     case handled(number: UInt64, WorkerOutcome, WorkerLog)
-    /// The `settle` request is done, except what the warnings in the log name. `isRecorded` is false if the journal could not
-    /// be written. The log names what was learned.
+    /// The `settle` request was handled. `isRecorded` is false if the journal could not be written. The log names what was
+    /// learned, and its warnings name what failed.
     case settled(number: UInt64, isRecorded: Bool, WorkerLog)
     /// The number of the accounts' current certificates that expire within 30 days.
     case expiring(Int)

@@ -6,9 +6,9 @@ package import SMIMEStore
 ///
 /// Both processes run the same program, so the format has no versions. If a frame cannot be parsed, the worker is ended.
 package enum WorkerFrame {
-    /// The maximum length of a frame. The envelope with 10,000 recipients and a message in the frame fit into it.
+    /// The maximum length of a frame in bytes. The largest envelope (4 MiB) and a message in the frame fit into it.
     package static let maximumLength = 16 << 20
-    /// The usual length of envelope and log together.
+    /// The usual length of envelope and log together, in bytes.
     private static let envelopeCount = 1 << 10
 
     /// A buffer with a frame that contains the output of `body`.
@@ -104,7 +104,7 @@ extension ByteBuffer {
 package struct WorkerFailure: Error, Equatable, Sendable {
     /// One sentence, in lower case and without a full stop.
     package let reason: String
-    /// Whether an administrator must repair the store, so that trying again is useless.
+    /// Whether an administrator must repair the store. At the start of the service, such a failure ends the service.
     package let isLasting: Bool
     /// Ways to repair the store, for the administrator who starts the service.
     package let hints: [String]

@@ -3,9 +3,10 @@ import NIOCore
 /// Checks whether the workers can use the store.
 extension WorkerPool {
     /// Asks a worker whether the store can be used. A worker that is handling a message answers after the message. The answer
-    /// changes `failure`.
+    /// changes `failure` and `keyFailure`.
     ///
-    /// If an idle worker does not answer, another one is asked, and the store counts as silent only if no worker answers.
+    /// If an idle worker does not answer, another one is asked. Only if no worker answers, `failure` becomes
+    /// `WorkerObstacle.silence`.
     package func check() {
         guard !isClosing, asked == nil else { return }
         if let worker = idle.last {
@@ -59,7 +60,7 @@ extension WorkerPool {
     func checked(_ worker: Worker, _ obstacle: WorkerObstacle?) {
         if worker.isSilent {
             worker.isSilent = false
-            // It may have got a message before it was found silent. Then it becomes idle after that message.
+            // The worker may have got a message before it was found silent. Then it becomes idle after that message.
             becameIdle(worker)
         }
         forgetCheck()
@@ -108,7 +109,7 @@ extension WorkerPool {
         isRenewed = true
         for worker in Array(workers.values) {
             retire(worker)
-            // It has no message, and may wait for the store for ever.
+            // A worker that is not ready has no message, and may wait for the store forever.
             if !worker.isReady { worker.failed() }
         }
         for _ in 0..<settings.width { startWorker() }

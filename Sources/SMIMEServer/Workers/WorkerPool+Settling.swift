@@ -7,7 +7,7 @@ extension WorkerPool {
     /// The number of workers that try to change the journal for one message.
     private static let settlingAttempts = 3
 
-    /// Lets `worker`, which handled the message, do the work that remains. If that worker ends before it is done, another
+    /// Lets `worker`, which handled the message, do the work that remains. If `worker` ends before the work is done, another
     /// worker changes the journal, because otherwise the next attempt would send the message twice.
     ///
     /// - Parameter completion: called with false if the journal could not be changed.
@@ -30,7 +30,7 @@ extension WorkerPool {
         }
     }
 
-    /// Checks whether the journal can be written. The result is that of one check for all who ask meanwhile.
+    /// Checks whether the journal can be written. A call during a check gets the result of that check.
     func checkJournal(_ completion: @escaping (_ isWritable: Bool) -> Void = { _ in }) {
         journalChecks.append(completion)
         guard journalChecks.count == 1 else { return }
@@ -93,7 +93,7 @@ package struct WorkerSettlement: Equatable, Sendable {
     package let learns: Bool
     /// Whether the journal forgets the message.
     package let forgets: Bool
-    /// Whether to check that the journal can be written, for no message.
+    /// Whether this only checks that the journal can be written, and belongs to no message.
     package let checksJournal: Bool
 
     package init(
@@ -112,7 +112,7 @@ package struct WorkerSettlement: Equatable, Sendable {
         self.checksJournal = checksJournal
     }
 
-    /// Whether the journal changes. Any worker can do that.
+    /// Whether the journal is changed or checked. Any worker can do that.
     var changesJournal: Bool { checksJournal || entry != nil && (forgets || !served.isEmpty) }
 
     /// How the work ended.

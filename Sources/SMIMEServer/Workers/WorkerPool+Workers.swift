@@ -4,8 +4,8 @@ import SMIMEGateway
 
 /// Handles workers that become idle or end.
 extension WorkerPool {
-    /// Gives `worker` the next message, or notes that it is idle. Does nothing if the worker is known to be idle, has a message,
-    /// gets no more messages, or has ended.
+    /// Gives `worker` the next message, or notes that it is idle. Does nothing if the worker is already known to be idle, has a
+    /// message, is silent, is retired, or has ended.
     func becameIdle(_ worker: Worker) {
         guard !worker.isRetired, !worker.isBusy, !worker.isSilent, workers[ObjectIdentifier(worker)] != nil,
             !idle.contains(where: { $0 === worker })
@@ -134,7 +134,7 @@ package struct WorkerProcess {
     func ending() -> Int32? {
         var status: Int32 = 0
         let result = waitpid(identifier, &status, WNOHANG)
-        // waitpid(2) fails only if the process was already collected, so it has ended.
+        // Except for EINTR, waitpid(2) fails only if the process was already collected, so it has ended.
         if result < 0 { return errno == EINTR ? nil : 0 }
         return result == 0 ? nil : status & 0x7F
     }

@@ -2,19 +2,20 @@ import Foundation
 package import NIOCore
 import NIOPosix
 
-/// The workers of the service: one for each processor core, and more while messages wait for the network.
+/// The workers of the service: one for each processor core, and more while all of them wait for the network.
 ///
-/// A worker handles one message at a time, so if it dies, it is known which message it was handling. Everything here runs on
-/// the event loop.
+/// A worker handles only one message at a time. If a worker dies, the pool therefore knows which message it was handling.
+/// Everything here runs on the event loop.
 package final class WorkerPool {
     /// The result of a job.
     package enum Result {
         case answered(WorkerOutcome, WorkerLog, by: Worker)
-        /// The worker died by this signal while handling the message, so the message is the probable cause.
+        /// The worker died by this signal (0: it exited) while handling the message, so the message is the probable cause.
         case died(signal: Int32)
         /// Another process or the kernel ended the worker by this signal, so the message is probably not the cause.
         case ended(signal: Int32)
-        /// The worker was ended after `limit`. It waited for the store or the network, so the message is not the cause.
+        /// The worker was ended because the message took longer than `limit`. It waited for the store or the network, so the
+        /// message is not the cause.
         case overdue(limit: TimeAmount)
         /// There is no worker.
         case unavailable(reason: String)
@@ -27,23 +28,23 @@ package final class WorkerPool {
         package let maximum: Int
         /// The maximum time for handling one message.
         package var timeLimit = TimeAmount.minutes(5)
-        /// The time after `timeLimit` in which it is observed whether the worker is busy or waits, before it is ended.
+        /// The time after `timeLimit` in which the service observes whether the worker computes or waits, before it is ended.
         package var observationTime = TimeAmount.seconds(5)
-        /// The time for which all workers must have been handling their messages before another worker is started. They are
-        /// then waiting for the network, and not for the processor.
+        /// The time for which all workers must have been handling their messages before another worker is started. By then
+        /// they probably wait for the network, and not for the processor.
         package var growthDelay = TimeAmount.milliseconds(100)
         /// The time after which an idle worker beyond `width` ends.
         package var idleTime = TimeAmount.seconds(60)
         /// The time that an idle worker has to answer whether the store can be used.
         package var checkTime = TimeAmount.seconds(3)
-        /// The time to wait, if all workers are handling messages, before a new worker is started to open the store; and then
-        /// the time that the new worker has to open it.
+        /// If all workers are handling messages: the time that one of them has to finish its message before a new worker is
+        /// started to open the store, and the time that the new worker has to open the store.
         package var busyCheckTime = TimeAmount.seconds(10)
         /// The time after which an idle worker that does not answer is ended.
         package var silenceTime = TimeAmount.seconds(30)
         /// The minimum time from one renewal of the workers to the next.
         package var renewalTime = TimeAmount.seconds(1)
-        /// The time for which the end of a message waits for a new worker if there is none.
+        /// The time for which the settlement of a message waits for a new worker if there is none.
         package var settlingTime = TimeAmount.seconds(10)
 
         package init(width: Int, maximum: Int) { (self.width, self.maximum) = (width, maximum) }
@@ -62,7 +63,8 @@ package final class WorkerPool {
     /// its data.
     var idle: [Worker] = []
     var waiting = CircularBuffer<Pending>()
-    /// The messages, by number, that need a new worker, because theirs ended before it changed the journal.
+    /// The calls, by message number, that wait for a new worker to settle a message, because the message's own worker ended
+    /// before it changed the journal.
     var unsettled: [UInt64: (Worker) -> Void] = [:]
     private var isGrowthScheduled = false
     var isClosing = false
@@ -72,16 +74,16 @@ package final class WorkerPool {
     var isRenewalDemanded = false
     var retryDelay = TimeAmount.milliseconds(100)
     var isRetrying = false
-    /// The reason that no worker has an open store; nil if one has.
+    /// The reason that the workers cannot use the store; nil if they can.
     package internal(set) var failure: WorkerFailure? = WorkerFailure("starting", isLasting: false)
-    /// The reason that no private key can be used, although the store can; nil if private keys can be used.
+    /// The reason that no private key can be used although the store can be used; otherwise nil.
     var keyFailure: String?
     /// Whether the journal could not be written at the last attempt. Then a message in several copies could be sent again and
     /// again to those recipients whose copy was accepted.
     package internal(set) var isJournalFailing = false {
         didSet { if isJournalFailing != oldValue { onChange() } }
     }
-    /// Those who wait for the result of a check of the journal.
+    /// The callbacks that wait for the result of a check of the journal.
     var journalChecks: [(_ isWritable: Bool) -> Void] = []
     /// The worker that was asked whether the store can be used and has not answered yet; nil if there is none.
     var asked: (worker: Worker, limit: Scheduled<Void>)?

@@ -14,7 +14,7 @@ package struct WorkerJob: Equatable, Sendable {
     package let queueName: String?
     /// The number of the slot whose spools belong to the message.
     package let slot: Int
-    /// The signal by which the previous worker died while handling the message; nil for the first attempt.
+    /// The signal by which another worker died while handling the message; nil if none died.
     package let rescuedFrom: Int32?
     /// The largest change counter of the store that any worker has read; 0 if there is none.
     package let changeCount: Int64

@@ -15,9 +15,9 @@ struct WorkerSocket {
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// The next frame; nil when the service has closed its end.
+    /// The next frame; nil when the service has closed its end, or when the socket cannot be read.
     ///
-    /// - Throws: `WorkerFrameError`; `TransportError` if the socket has failed.
+    /// - Throws: `WorkerFrameError`
     mutating func next() throws -> ByteBuffer? {
         // The memory of the last frame is reused, unless that frame was large.
         if received.readableBytes == 0 {
