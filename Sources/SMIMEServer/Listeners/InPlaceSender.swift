@@ -85,7 +85,7 @@ final class InPlaceSender {
     }
 
     /// Stops sending, because the mail server abandoned the message or the connection has ended.
-    func cancel() { finish("the mail server has closed the connection") }
+    func cancel() { finish("the mail server has abandoned the message or closed the connection") }
 
     private func finish(_ failure: String?) {
         let end = end

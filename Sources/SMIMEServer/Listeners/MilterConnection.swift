@@ -163,7 +163,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         let flow = MessageFlow(core, role: role, journalName: \.milterName, forgetsConfirmed: true) { [self] delivery in
             // The mail server may have abandoned this message and sent another one.
             guard generation == self.generation, self.flow != nil, !isOver else {
-                return delivery.done(.failed(.undetermined, "the mail server gave the message up"))
+                return delivery.done(.failed(.undetermined, "the mail server has abandoned the message"))
             }
             place(delivery)
         }
@@ -186,7 +186,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
             core.noteUnread(flow.envelope, role: role, .refused, reason: "larger than --max-size")
             flow.abandon()
             self.flow = nil
-            refusal = SMTPReply(552, "5.3.4", text: "a message may have \(settings.maximumSize) bytes")
+            refusal = SMTPReply(552, "5.3.4", text: "a message may have at most \(settings.maximumSize) bytes")
         }
         flow?.append(bytes)
     }

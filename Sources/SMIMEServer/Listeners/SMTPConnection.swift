@@ -56,7 +56,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
             guard let self else { return }
 
             // A client that times out gets 421, and its message is dropped.
-            session.close(SMTPReply(421, "4.4.2", text: "nothing came for too long"))
+            session.close(SMTPReply(421, "4.4.2", text: "timeout exceeded"))
             work()
         }
         confirmation = ReplyConfirmation(on: context.eventLoop)

@@ -138,7 +138,7 @@ extension MessageFlow {
             [self] isRecorded in
             if !isRecorded {
                 core.metrics.storeErrors += 1
-                log.warnings.append("not recorded: another attempt may send some of it twice")
+                log.warnings.append("the delivery is not recorded: another attempt may send some copies twice")
             }
             then()
         }

@@ -62,7 +62,8 @@ extension MessageFlow {
         core.pool.settle(settlement, by: worker) { [self] isDone in
             if !isDone, let entry = settlement.entry, settlement.changesJournal {
                 core.metrics.storeErrors += 1
-                core.warn("\(entry.queueID): not recorded: another attempt may send some of it twice")
+                let text = "the journal is not updated: if the message arrives again, some recipients may get it twice"
+                core.warn("\(entry.queueID): \(text), or not at all")
             }
             releaseClaim()
         }

@@ -108,7 +108,7 @@ extension MilterEditError: LocalizedError, CustomStringConvertible {
     package var description: String {
         switch self {
         case .actionNotOffered(let actions):
-            "the mail server does not let its milter do what is needed (\(actions.rawValue))"
+            "the mail server does not allow its milter the necessary changes (missing SMFIF flags: \(actions.rawValue))"
         case .fieldTooLong(let name): "the header field \(name) is too long for a milter"
         case .headerTooLarge: "the header is too large to be changed by a milter"
         case .malformedHeader: "the new header cannot be sent to the mail server"

@@ -187,7 +187,7 @@ final class NextHopConnection: ChannelInboundHandler {
         guard let left else { return }
         if isUntried, failure.outcome != .unknown { return hop.runAnew(left) }
         left.fail(
-            SMTPReply(451, "4.4.2", text: "the mail server behind the gateway ended the connection"),
+            SMTPReply(451, "4.4.2", text: "the connection to the mail server behind the gateway has failed"),
             failure
         )
     }

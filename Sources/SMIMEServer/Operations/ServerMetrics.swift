@@ -85,7 +85,7 @@ package struct ServerMetrics {
     /// The text for Prometheus.
     var text: String {
         var text = PrometheusText()
-        text.begin("smime_messages_total", .counter, help: "Messages by role and by how they ended.")
+        text.begin("smime_messages_total", .counter, help: "Messages by role and result.")
         for role in GatewayRole.allCases {
             for result in Result.allCases {
                 text.add(
@@ -108,15 +108,18 @@ package struct ServerMetrics {
         )
         addCryptoTime(&text)
         let counters: [(String, UInt64, String)] = [
-            ("smime_store_errors_total", storeErrors, "Times that the store could not be used."),
+            (
+                "smime_store_errors_total", storeErrors,
+                "Times that the store could not be read or written for a message."
+            ),
             ("smime_worker_deaths_total", workerDeaths, "Times that a worker crashed while handling a message."),
-            ("smime_protocol_violations_total", violations, "Connections that were closed for a violation."),
+            ("smime_protocol_violations_total", violations, "Connections closed because of a protocol violation."),
             ("smime_refused_connections_total", refusedConnections, "Connections refused because of their address."),
             (
                 "smime_unconfirmed_total", unconfirmed,
                 "Messages that the next hop accepted, but whose acceptance could not be reported to the mail server."
             ),
-            ("smime_unknown_total", unknown, "Messages that the next hop may have taken without a reply."),
+            ("smime_unknown_total", unknown, "Messages that the next hop may have accepted without sending its reply."),
             ("smime_cache_hits_total", cache.hits, "Look-ups that the workers' caches answered."),
             ("smime_cache_misses_total", cache.misses, "Look-ups that went to the store."),
         ]
@@ -124,7 +127,7 @@ package struct ServerMetrics {
         text.add(
             "smime_ready",
             .gauge,
-            help: "1 if mail can be handled, otherwise 0; /readyz has the reason.",
+            help: "1 if all mail can be handled, otherwise 0; /readyz has the reason.",
             value: isReady ? 1 : 0
         )
         text.add("smime_connections", .gauge, help: "Open connections of mail servers.", value: Double(connections))
@@ -149,7 +152,7 @@ package struct ServerMetrics {
     /// Adds times in whole milliseconds, so that a reader of the metrics cannot measure a single operation with a private
     /// key.
     private func addCryptoTime(_ text: inout PrometheusText) {
-        text.begin("smime_crypto_seconds_total", .counter, help: "Seconds of libcrypto by operation.")
+        text.begin("smime_crypto_seconds_total", .counter, help: "Seconds spent in libcrypto, by operation.")
         for operation in CryptoTime.Operation.allCases {
             text.add(Double(cryptoTime[operation] / 1_000_000) / 1000, [("operation", operation.rawValue)])
         }

@@ -169,7 +169,9 @@ final class GatewayRuntime {
         opening = nil
         closeListeners()
         let limit = loop.assumeIsolated().scheduleTask(in: .seconds(Int64(settings.grace))) { [self] in
-            logger.warning("messages were still in flight after \(settings.grace) s; their mail server has them")
+            logger.warning(
+                "messages were still in flight after \(settings.grace) s; the mail server will send them again"
+            )
             core.connections.stopAll()
             endWorkers()
         }

@@ -37,15 +37,17 @@ package struct ServerSettings: Sendable {
                 throw .settings("\(listener) needs --next-hop \(listener.role.rawValue)=smtp:ADDRESS")
             }
             if case .tcp(let host, _) = listener.socket, !NetworkRange.isLoopback(host), allowed.isEmpty {
-                throw .settings("\(listener): others can reach this address: say who may connect with --allow NET")
+                throw .settings(
+                    "\(listener): other machines can reach this address: name those allowed with --allow NET"
+                )
             }
         }
         if case .tcp(let host, _)? = metrics, !NetworkRange.isLoopback(host), allowed.isEmpty {
-            throw .settings("--metrics: others can reach this address: say who may connect with --allow NET")
+            throw .settings("--metrics: other machines can reach this address: name those allowed with --allow NET")
         }
         for hop in nextHops.values {
-            guard hop.scheme == .smtp else { throw .settings("--next-hop \(hop): the next hop speaks smtp") }
-            if case .passed = hop.socket { throw .settings("--next-hop \(hop): fd:NAME is for listeners") }
+            guard hop.scheme == .smtp else { throw .settings("--next-hop \(hop): a next hop must use smtp") }
+            if case .passed = hop.socket { throw .settings("--next-hop \(hop): fd:NAME is only for listeners") }
         }
         guard 1...1000 ~= maximumMessages else { throw .settings("--max-messages takes 1 to 1000") }
         guard maximumSize >= 64 << 10 else { throw .settings("--max-size takes 65536 or more") }

@@ -86,8 +86,8 @@ extension SocketError: LocalizedError, CustomStringConvertible {
     /// One sentence, in lower case and without a full stop.
     package var description: String {
         switch self {
-        case .notASocket(let path): "\(path): is not a socket"
-        case .notAllowed(let address): "\(address): is not allowed to connect"
+        case .notASocket(let path): "\(path) is not a socket"
+        case .notAllowed(let address): "\(address) is not allowed to connect"
         case .notPassed(let name): "systemd passed no socket named \(name)"
         case .system(let name, let code): "\(name): \(String(cString: strerror(code)))"
         }

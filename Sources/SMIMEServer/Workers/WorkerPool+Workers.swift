@@ -54,7 +54,7 @@ extension WorkerPool {
             if !waiting.isEmpty { growLater() }
             return
         }
-        if job == nil { warn("a worker ended between two messages (signal \(signal))") }
+        if job == nil { warn("a worker ended while it had no message (signal \(signal))") }
         // A worker that was never ready may have failed for a lasting reason, so the next start is delayed.
         if worker.isReady {
             startMissing()
@@ -87,7 +87,7 @@ package struct WorkerProcess {
         let kind = SOCK_STREAM
         #endif
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-            throw TransportError("cannot make a socket: \(String(cString: strerror(errno)))")
+            throw TransportError("cannot create a socket: \(String(cString: strerror(errno)))")
         }
         defer { close(ends[1]) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

@@ -36,15 +36,15 @@ extension SMTPClientSession {
             return SMTPRefusal(.sender, SMTPReply(554, "5.5.1", text: "no recipients"))
         }
         if Self.needsUTF8(envelope), !announced.contains(.smtpUTF8) {
-            return SMTPRefusal(.sender, SMTPReply(550, "5.6.7", text: "the next hop does not take SMTPUTF8"))
+            return SMTPRefusal(.sender, SMTPReply(550, "5.6.7", text: "the next hop does not support SMTPUTF8"))
         }
         if transaction.content.isEightBit, !announced.contains(.eightBitMIME) {
-            return SMTPRefusal(.sender, SMTPReply(554, "5.6.3", text: "the next hop does not take 8BITMIME"))
+            return SMTPRefusal(.sender, SMTPReply(554, "5.6.3", text: "the next hop does not support 8BITMIME"))
         }
         if let maximumSize, transaction.content.size > maximumSize {
             return SMTPRefusal(
                 .sender,
-                SMTPReply(552, "5.3.4", text: "the next hop takes messages of at most \(maximumSize) bytes")
+                SMTPReply(552, "5.3.4", text: "the next hop accepts messages of at most \(maximumSize) bytes")
             )
         }
         return nil

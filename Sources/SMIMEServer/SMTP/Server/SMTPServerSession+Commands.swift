@@ -26,10 +26,10 @@ extension SMTPServerSession {
             if command.argument.isEmpty {
                 reject(501, "5.5.4", text: "VRFY needs a name")
             } else {
-                reply(252, "2.5.2", text: "Cannot verify, but will take a message and try")
+                reply(252, "2.5.2", text: "Cannot VRFY user, but will accept message and attempt delivery")
             }
         case "EXPN": reject(502, "5.5.1", text: "There are no lists here")
-        case "HELP": reply(214, "2.0.0", text: "RFC 5321 and RFC 2033 say what can be said here")
+        case "HELP": reply(214, "2.0.0", text: "See RFC 5321 and RFC 2033")
         default: reply(250, "2.0.0", text: "Ok")
         }
     }

@@ -59,7 +59,7 @@ extension SMTPServerSession {
     }
 
     private var tooLarge: SMTPReply {
-        SMTPReply(552, "5.3.4", text: "a message may have \(settings.maximumSize) bytes")
+        SMTPReply(552, "5.3.4", text: "a message may have at most \(settings.maximumSize) bytes")
     }
 
     /// Skips a chunk and then replies to it. In LMTP there is one reply for each recipient, if the chunk is the last one.

@@ -102,7 +102,7 @@ extension SMTPServerSession {
             }
             // A number of 20 digits can be too large for an integer.
             guard let size = Int(value), size <= settings.maximumSize else {
-                return SMTPReply(552, "5.3.4", text: "a message may have \(settings.maximumSize) bytes")
+                return SMTPReply(552, "5.3.4", text: "a message may have at most \(settings.maximumSize) bytes")
             }
             isGood = true
         case "BODY" where settings.extensions.contains(.eightBitMIME):
