@@ -18,8 +18,8 @@ final class FakeWorkers: Sendable {
     private let process: pid_t
 
     /// - Parameters:
-    ///   - process: the process that stands for all workers. By default there is none, so none is waited for or killed.
-    ///   - answer: returns the answer to a request of the worker with this number, counted from 0; nil for no answer.
+    ///   - process: the process id of every worker, for the pool. By default no such process exists.
+    ///   - answer: returns the answer of the worker with this number, counted from 0, to a request; nil for no answer.
     init(
         process: pid_t = .max,
         answer: @escaping @Sendable (_ worker: Int, WorkerRequest) -> WorkerAnswer?

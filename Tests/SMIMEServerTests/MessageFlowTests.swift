@@ -114,7 +114,7 @@ import Testing
 
     private static let both = ["b@y.test", "c@y.test"]
 
-    /// Sends the first message of `scene`, which only one of two recipients receives: this must be recorded.
+    /// Sends the first message of `scene`. Only one of its two recipients receives it, so this must be recorded.
     private func deliverHalf(_ name: String, in scene: NIOLoopBound<Scene>) async throws {
         try await onLoop { scene.value.bring(name, to: Self.both, confirms: true) }
         try await wait { scene.value.deliveries.count == 1 }
@@ -253,7 +253,7 @@ import Testing
     @Test func `while the journal is checked after every message, every message gets its reply`() async throws {
         let scene = try await scene(Self.workers(isWritable: { false }), width: 1)
         try await deliverHalf("Q0", in: scene)
-        // The one worker has the next message as soon as it answered one, and is asked for the journal then, too.
+        // As soon as the one worker has answered a message, it gets the next one and is also asked to check the journal.
         for round in 0..<10 {
             try await onLoop { for n in 1...6 { scene.value.bring("Q\(round)\(n)", to: Self.both, confirms: true) } }
             try await wait { scene.value.replies.count == 1 + 6 * (round + 1) }
@@ -267,7 +267,7 @@ import Testing
         let workers = Self.workers(isWritable: { false }, answersJournalChecks: false)
         let scene = try await scene(workers, replyTime: .seconds(8))
         try await deliverHalf("Q1", in: scene)
-        // Both wait for one check. The other worker handles the rest.
+        // Both messages wait for one check of the journal, by one worker. The other worker handles the other messages.
         try await onLoop { for name in ["Q1", "Q2"] { scene.value.bring(name, to: Self.both, confirms: true) } }
         for number in 3...6 {
             try await onLoop { scene.value.bring("Q\(number)", confirms: true) }

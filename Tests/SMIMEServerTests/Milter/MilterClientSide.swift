@@ -16,7 +16,7 @@ struct MilterClientSide {
         steps: MilterSteps(rawValue: 0x7F)
     )
 
-    /// The commands for a message with two recipients, beginning with MAIL.
+    /// The commands for a message with two recipients, beginning with the macros of MAIL.
     static func message(
         header: [(String, String)] = [("From", " alice@example.org"), ("Subject", " test\n folded")],
         body: [String] = ["one\r\n", "two\r\n"],

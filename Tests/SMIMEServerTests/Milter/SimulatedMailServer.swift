@@ -134,14 +134,14 @@ struct SendmailHeaderList: SimulatedMailServer {
             nodes[place].value = node(field, leadingSpace).value
             nodes[place].isFromUser = true
         } else {
-            // Before the first field with the same name.
+            // Sendmail adds the field before the first one with the same name.
             let place = nodes.firstIndex { $0.name.lowercased() == field.name.lowercased() } ?? nodes.count
             nodes.insert(node(field, leadingSpace), at: place)
         }
     }
 
     private mutating func insert(_ field: MilterField, _ leadingSpace: Bool, _ position: Int) {
-        // After the node at the position, or at the end.
+        // Sendmail inserts the field after the node at the position, or at the end.
         nodes.insert(node(field, leadingSpace), at: min(position + 1, nodes.count))
     }
 

@@ -3,7 +3,7 @@ import SMIMEServer
 import TestSupport
 import Testing
 
-/// Our client talks to our server; the bytes between them are split at random.
+/// A client session talks to a server session. The bytes between them are split at random.
 @Suite struct BackToBackTests {
     /// The two sessions, and the bytes in transit.
     struct Wire {
@@ -148,7 +148,7 @@ import Testing
         let words = [".", "..", "a", "\r\n", "\r\n", "\r\n.", " \r ", "text of a line", "\r\r\n", "ä"]
         let text = (0..<Int.random(in: 0...80, using: &random)).map { _ in words.randomElement(using: &random) ?? "" }
             .joined()
-        // A dot between a bare carriage return and a line end, which the server refuses.
+        // This ensures that the content does not end in a dot after a bare carriage return, which the server refuses.
         return Array(text.utf8) + Array(".x\r\n".utf8.prefix(Int.random(in: 2...4, using: &random)))
     }
 

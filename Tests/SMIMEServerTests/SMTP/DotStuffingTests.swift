@@ -50,7 +50,7 @@ import Testing
         var wire = ByteBuffer()
         for piece in content.utf8.pieces(of: size) {
             guard var encoded = stuffing.encode(piece) else {
-                // The content stays refused.
+                // After a refusal, `end` must also return nil.
                 return stuffing.end().map { _ in "ended" }
             }
             wire.writeBuffer(&encoded)

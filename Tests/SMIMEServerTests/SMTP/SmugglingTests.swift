@@ -3,7 +3,7 @@ import SMIMEServer
 import Testing
 
 @Suite struct SmugglingTests {
-    /// Sequences that only some servers accept as the end of a message.
+    /// Sequences that some servers might interpret as the end of a message, and a bare line feed.
     static let falseEnds = [
         "\n.\n", "\n.\r\n", "\r\n.\n", "\r.\r", "\r.\r\n", "\r\n.\rx", "\r\n.\r\r\n", "\n.\r", "\r.\n", "\r\n\n.\r\n",
         "\r\r.\r\n", "\n",
@@ -28,7 +28,7 @@ import Testing
 
     @Test("a chunk may not hold what DATA cannot carry on", arguments: falseEnds)
     func chunk(end: String) {
-        // A dot between CRLF and a bare carriage return is stuffed.
+        // A dot between CRLF and a bare carriage return is harmless: it is doubled when the message is passed on.
         let isSafe = ["\r\n.\rx", "\r\n.\r\r\n"].contains(end)
         var driver = ServerDriver()
         let text = "text\(end)more\r\n"
@@ -40,7 +40,7 @@ import Testing
     /// Lines that become a single dot in a server that removes NULs.
     static let hiddenDots = [
         "\r\n\0.\r\n", "\r\n\0\0.\0\r\n", "\r\0.\r\n", "\r\n\0.\rx", "\r\n.\0\r\n", "\r\n.\0\0\r\n",
-        // The first dot is removed, and a line with one dot is left.
+        // After the first dot and the NULs are removed, a line with one dot is left.
         "\r\n.\0.\r\n", "\r\n.\0\0.\0\rx",
     ]
 
