@@ -154,8 +154,7 @@ import Testing
         #expect(transport.sent == [["a@x.test"]])
     }
 
-    /// Removes the journal's table after the message was looked up in it, also on a busy machine, and restores it before the
-    /// wait for it ends.
+    /// Renames the journal's table, and restores its name after 25 seconds. `Delivery` retries recording for 60 seconds.
     private static let breaking = """
         sqlite3 "$0" 'ALTER TABLE delivery RENAME TO away' || exit 1
         (sleep 25; sqlite3 -cmd '.timeout 20000' "$0" 'ALTER TABLE away RENAME TO delivery') >/dev/null 2>&1 &
@@ -241,7 +240,7 @@ import Testing
     }
 }
 
-/// Records the recipients; fails once, at one of its messages.
+/// Records the recipients; fails once, after `failing` messages.
 private final class FakeTransport: ContentTransport {
     private struct State {
         var sent: [[String]] = []

@@ -4,7 +4,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// A gateway of a program needs a store that is really there: without rules and keys, all mail would pass in clear.
+/// A `Gateway` needs an existing store: without rules and keys, all mail would pass in clear.
 @Suite struct GatewayStoreTests {
     private let mail = "From: alice@example.com\nTo: bob@example.com\n\nHello\n"
 

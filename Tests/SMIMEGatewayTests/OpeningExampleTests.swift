@@ -26,7 +26,7 @@ import Testing
         #expect(try await bob.store.allRecipients().contains { $0.address.text == "alice@example.com" })
         let signed = folder.appending(path: "signed.eml").path
         try await alice.store.protect(Message(Self.text.utf8), encrypting: false)[0].message.write(to: signed)
-        // More files than are open at once.
+        // These are more files than the example opens at once.
         let copies = (1...20).map { folder.appending(path: "\($0).eml").path }
         for copy in copies { try FileManager.default.copyItem(atPath: signed, toPath: copy) }
         let found = try await verdicts(on: [paths[0], signed] + copies, with: bob.store)

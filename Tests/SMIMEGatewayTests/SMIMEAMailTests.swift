@@ -31,7 +31,7 @@ import Testing
         var server: NameServer? = try NameServer([
             try Self.record("carol", usage: 3, of: "carol"),
             try Self.record("bob", usage: 1, of: "bob"),
-            // The usage of an authority does not make a person's certificate one.
+            // Usage 0 (PKIX-TA) is for an authority, but this is a person's certificate.
             try Self.record("p384", usage: 0, of: "p384"),
             // The certificate is for another address.
             try Self.record("eve", usage: 3, of: "carol"),

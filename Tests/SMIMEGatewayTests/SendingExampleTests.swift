@@ -126,7 +126,7 @@ private final class FakeTransport: MailTransport {
 
     /// - Parameters:
     ///   - failing: the number of messages before the one that fails.
-    ///   - isCancelling: whether the transport waits for `cancel`, and calls it when it has the first message.
+    ///   - isCancelling: whether the transport, when it gets the first message, waits until `cancel` is set and calls it.
     init(failing: Int, cancelling isCancelling: Bool = false) {
         state = Mutex(State(failing: failing))
         self.isCancelling = isCancelling

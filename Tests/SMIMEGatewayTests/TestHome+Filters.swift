@@ -10,7 +10,7 @@ import SMIMEStore
 import TestSupport
 
 extension TestHome {
-    /// A store of Alice, with the certificates of three others.
+    /// A store with the keys of `people` and the certificates of `others`; by default those of Alice and of three others.
     static func office(
         of people: [String] = ["alice"],
         knowing others: [String] = ["bob", "p384", "p521"]
