@@ -55,7 +55,7 @@ public struct CertificateFactory: ~Copyable {
         )
     }
 
-    /// Makes NAME.key, a DSA key, and its parameters.
+    /// Makes NAME.key, a DSA key, and NAME.dsa, its parameters.
     public func makeDSAKey(_ name: String) throws {
         try sh(
             """
@@ -77,6 +77,7 @@ public struct CertificateFactory: ~Copyable {
     ///
     /// - Parameters:
     ///   - extensions: lines of the list's extensions, such as `issuingDistributionPoint=critical,@idp`.
+    ///   - sections: further lines of the configuration file, such as the section `[idp]`.
     ///   - options: further options of `openssl ca -gencrl`, such as `-crldays 30`.
     public func revoke(
         _ revoked: [String],

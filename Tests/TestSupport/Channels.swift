@@ -131,7 +131,8 @@ struct Channels {
     #endif
 }
 
-/// Held while a pipe exists that a program spawned by another thread would inherit and keep open.
+/// Held while a new pipe is not close-on-exec yet, and while a program is spawned, so that the program does not inherit the
+/// pipe.
 private let spawning = NSLock()
 
 private func neverBlock(_ descriptor: Int32) {
@@ -140,7 +141,7 @@ private func neverBlock(_ descriptor: Int32) {
 
 private let systemRead: @Sendable (Int32, UnsafeMutableRawPointer?, Int) -> Int = read
 
-/// A pipe. The parent's end never blocks, and neither end is inherited by accident.
+/// A pipe. Neither end is inherited by programs that other threads spawn.
 private struct Pipe {
     static let none = Pipe(reading: -1, writing: -1)
 

@@ -17,7 +17,7 @@ struct ChildProcess {
     /// Waits for the end.
     func waitForEnding() -> Ending? { wait(0) }
 
-    /// Kills the process and all its children.
+    /// Kills the process and its children, except those in other process groups.
     func kill() {
         #if canImport(Glibc)
         Glibc.kill(-identifier, SIGKILL)

@@ -26,9 +26,9 @@ public struct CommandRunner: Sendable {
     public var folder: URL?
     /// The time after which the program is killed.
     public var timeLimit: Duration = .seconds(600)
-    /// Whether to run the program under GNU time, which sets `CommandResult.peakMemory`.
+    /// Whether to run the program under GNU time and to set `CommandResult.peakMemory`.
     ///
-    /// The value that `wait4` reports for a spawned process includes the peak of the parent.
+    /// The value that `wait4` reports would include the peak of this process, which spawns the program.
     public var measuresMemory = false
 
     public init(
@@ -41,7 +41,7 @@ public struct CommandRunner: Sendable {
         self.folder = folder
     }
 
-    /// Runs the program with `arguments`. Throws only if it cannot be started.
+    /// Runs the program with `arguments`. Throws only if the program cannot be started or its memory use cannot be read.
     public func run(
         _ arguments: [String] = [],
         input: Input = .nothing,

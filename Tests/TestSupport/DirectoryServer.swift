@@ -13,7 +13,7 @@ public final class DirectoryServer {
 
     /// The URLs of the server for ldap and ldaps.
     public let url, secureURL: String
-    /// The server's self-signed TLS certificate.
+    /// The path of the server's self-signed TLS certificate.
     public var authorities: String { temporary.file("tls.pem").path }
     private let temporary: TemporaryFolder
     private let process: Process
@@ -46,7 +46,7 @@ public final class DirectoryServer {
     }
 
     deinit {
-        // Its data is no longer needed, and some servers ignore a polite signal while they start.
+        // The server's data is no longer needed, and some servers ignore SIGTERM while they start.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }

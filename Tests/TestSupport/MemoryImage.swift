@@ -9,7 +9,8 @@ public struct MemoryImage {
     public let status: Int
     /// The limit of the command's core file, as two numbers from /proc.
     public let coreLimit: String
-    /// The owner of the command's files in /proc: root if the command cannot be traced or dumped (`PR_SET_DUMPABLE`).
+    /// The user id of the owner of the command's files in /proc: 0 if the command cannot be traced or dumped
+    /// (`PR_SET_DUMPABLE`).
     public let owner: Int
     /// The command's standard error.
     public let errorText: String
@@ -31,9 +32,9 @@ public struct MemoryImage {
         return nil
     }
 
-    /// Runs a command to its end, takes the image, and kills it there.
+    /// Runs a command until it is about to exit, takes the image, and kills the command.
     ///
-    /// - Parameter prefix: a command under which to run it.
+    /// - Parameter prefix: a program, with its arguments, that runs the command.
     public init(
         of runner: CommandRunner,
         _ arguments: [String],
@@ -42,7 +43,7 @@ public struct MemoryImage {
     ) throws {
         let trace = FileManager.default.temporaryDirectory.appending(path: "smime-trace-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: trace) }
-        // Longer than taking the image can take.
+        // The delay (600 s) is longer than taking the image can take.
         let words =
             ["strace", "-f", "-qq", "-o", trace.path, "-e", "trace=exit_group", "-e", "signal=none"]
             + ["-e", "inject=exit_group:delay_enter=600000000"] + prefix + [runner.program] + arguments

@@ -11,7 +11,7 @@ public final class NameServer {
 
     /// The server's address and port, in the syntax of libunbound.
     public let address: String
-    /// The file with the key of the signed zone.
+    /// The path of the file with the key of the signed zone.
     public var anchors: String { temporary.file("anchors").path }
     private let temporary: TemporaryFolder
     private let process: Process
@@ -54,7 +54,7 @@ public final class NameServer {
     }
 
     deinit {
-        // Its data is no longer needed, and some servers ignore a polite signal while they start.
+        // The server's data is no longer needed, and some servers ignore SIGTERM while they start.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }

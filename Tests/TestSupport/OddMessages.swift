@@ -104,7 +104,7 @@ public struct OddMessages {
         if one(in: 5) { addText() }
     }
 
-    /// Removes, duplicates or moves a line. The first three lines, which name the sender, are kept.
+    /// Removes, duplicates or moves a line, or inserts a delimiter. The first three lines (From, To, Subject) stay in place.
     private mutating func damage() {
         guard lines.count > 4 else { return }
         let index = Int.random(in: 3..<lines.count, using: &generator)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A PostgreSQL server in a temporary folder, reached through a Unix socket there. It ends with this process, however that
-/// ends.
+/// A PostgreSQL server in a temporary folder, reached through a unix socket there. The server ends when this process ends, even
+/// if the process is killed.
 ///
 /// It uses Debian's programs. PostgreSQL refuses to run as root, so for root the server runs as Debian's user `postgres`.
 public final class PostgreSQLServer: Sendable {
@@ -34,7 +34,7 @@ public final class PostgreSQLServer: Sendable {
         self.programs = programs
         folder = FileManager.default.temporaryDirectory.appending(path: "smime-pg-\(UUID().uuidString.prefix(8))").path
         life = Pipe()
-        // Other programs that a test starts must not keep it open.
+        // Other programs that a test starts must not keep this end of the pipe open.
         _ = fcntl(life.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         let (process, output) = (Process(), Pipe())
         process.executableURL = URL(filePath: "/bin/sh")
@@ -56,7 +56,8 @@ public final class PostgreSQLServer: Sendable {
         "max_connections = 300",
     ]
 
-    /// Makes the folder, starts the server and reports that. When its input ends, stops the server and removes the folder.
+    /// Makes the folder, starts the server and prints `ready`. When the script's input ends, stops the server and removes the
+    /// folder.
     private static let script = """
         folder=$1 programs=$2
         as() { if [ "$(id -u)" = 0 ]; then (cd / && setpriv --reuid=postgres --regid=postgres --clear-groups "$@"); else "$@"; fi; }

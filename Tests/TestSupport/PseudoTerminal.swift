@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 
 extension CommandRunner {
-    /// Runs the program at a terminal. Its questions are answered with `answers` in order; after the last one, the input
-    /// ends.
+    /// Runs the program at a terminal. The program's questions are answered with `answers` in order. After the last answer,
+    /// the input ends.
     ///
     /// - Returns: the result, and the text that the terminal showed.
     public func run(_ arguments: [String], answering answers: [String]) throws -> (CommandResult, shown: String) {

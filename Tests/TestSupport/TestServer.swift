@@ -4,7 +4,7 @@ public import Testing
 /// A server that tests start.
 public enum TestServer: Sendable {
     case postgreSQL, slapd, bind
-    /// `smime serve`, or a mail server with `smime` as its filter; what these need, their tests know.
+    /// `smime serve`, or a mail server with `smime` as its filter. The tests themselves check whether these are installed.
     case mail
 
     /// Whether tests that start servers run: `scripts/test --servers` sets SMIME_TEST_SERVERS.
@@ -38,7 +38,7 @@ public enum TestServer: Sendable {
 
 extension Trait where Self == ConditionTrait {
     /// For suites that start `server`. They run only if SMIME_TEST_SERVERS is set, as `scripts/test --servers` and `--fleet`
-    /// do. --servers finds a suite by the name of this trait, and takes the name of the file for the suite's.
+    /// do. `--servers` runs the suites of all files that contain `.startsServer(`, so a suite must be named as its file.
     public static func startsServer(_ server: TestServer) -> Self {
         .enabled(if: server.mayStart, "\(server.reason)")
     }

@@ -4,8 +4,8 @@ public import Testing
 /// A recorded session of a command-line tool: steps, followed by the files they use.
 ///
 /// Steps that run a program; the checks refer to the last run:
-/// - `NAME ARGUMENT…` must exit with 0, `! NAME ARGUMENT…` with another status; neither may crash. `sh 'SCRIPT'` runs
-///   anything else.
+/// - `NAME ARGUMENT…` must exit with 0, `! NAME ARGUMENT…` with another status. Neither may be ended by a signal.
+///   `sh 'SCRIPT'` runs a shell script.
 /// - `stdin FILE` sets the input of the next run.
 ///
 /// Checks of the last run:
