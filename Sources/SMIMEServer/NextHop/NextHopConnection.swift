@@ -34,7 +34,7 @@ final class NextHopConnection: ChannelInboundHandler {
             guard let self else { return }
 
             if session.isReady { return quit() }
-            session.fail("no reply in time")
+            session.fail("timeout exceeded")
             drain()
         }
     }
