@@ -3,6 +3,7 @@ import SMIMEGateway
 
 /// The state that all listeners share. Everything here runs on the event loop.
 package final class GatewayCore {
+    /// The time limits for messages.
     package struct Settings {
         /// The maximum time that a message waits for a slot.
         package var admissionTime = TimeAmount.seconds(60)

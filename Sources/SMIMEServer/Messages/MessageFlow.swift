@@ -19,7 +19,7 @@ package final class MessageFlow {
 
     /// The result of sending the copies.
     package struct Placement {
-        /// The recipients whose copy was accepted.
+        /// The recipients whose copy the next hop accepted.
         package var served: [String] = []
         /// The next hop's queue ids of the messages.
         var names: [String] = []

@@ -8,7 +8,7 @@ package struct MessageLog {
     private var undecided: [String] = []
     private(set) var failure: String?
     var warnings: [String] = []
-    /// The recipients who got the message.
+    /// The recipients whose copy the next hop accepted.
     var served: [String] = []
     /// The time from the end of the content to the reply.
     var elapsed = TimeAmount.zero

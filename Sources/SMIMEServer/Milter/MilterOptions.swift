@@ -59,7 +59,9 @@ package struct MilterSteps: OptionSet, Hashable, Sendable {
     package static let noReplyToHeaders = Self(rawValue: 1 << 7)
     package static let noUnknown = Self(rawValue: 1 << 8)
     package static let noData = Self(rawValue: 1 << 9)
+    /// The mail server accepts the reply `MilterReply.skip`.
     package static let skip = Self(rawValue: 1 << 10)
+    /// The mail server also sends recipients that it rejects.
     package static let rejectedRecipients = Self(rawValue: 1 << 11)
     package static let noReplyToConnect = Self(rawValue: 1 << 12)
     package static let noReplyToHelo = Self(rawValue: 1 << 13)

@@ -55,6 +55,9 @@ package struct GatewayServer: Service {
         }
     }
 
+    /// Runs the service until it is stopped. The service group calls this.
+    ///
+    /// - Throws: `ServerError`; `StreamError` if the temporary files cannot be created.
     package func run() async throws {
         DescriptorLimit.raise()
         let (settings, logger, console, logsFields) = (settings, logger, console, logsFields)

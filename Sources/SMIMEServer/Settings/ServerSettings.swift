@@ -3,6 +3,7 @@ package import SMIMEGateway
 
 /// The settings of the service from the command line.
 package struct ServerSettings: Sendable {
+    /// The addresses to which mail servers connect.
     package var listeners: [Endpoint] = []
     /// The servers that receive finished messages.
     package var nextHops: [GatewayRole: Endpoint] = [:]

@@ -47,7 +47,7 @@ package struct MessageWorker {
     /// - Throws: errors of the socket, because nothing can be reported to a service that has ended; `WorkerFrameError` if a
     ///   request cannot be read or names a slot or a role that the worker does not have.
     package static func run(_ role: ServerWorker, open: () async throws(WorkerFailure) -> Tools) async throws {
-        // This is enough for the cache, which contains at most 256 private keys.
+        // 4 MiB are enough for the cache, which contains at most 256 private keys.
         let isLocked = Libcrypto.lockKeys(in: 4 << 20)
         let socket = WorkerSocket(role.socket)
         let tools: Tools

@@ -66,8 +66,8 @@ package struct ServerWorker: Sendable {
         else { throw TransportError("\(program) is a part of 'smime serve', and only 'smime serve' can start it") }
         #if os(Linux)
         ProcessName.set(program)
-        // A worker ends when the socket closes. The signal is for the case that the service is killed while the worker
-        // handles a message.
+        // A worker ends when the socket closes. While it handles a message, it does not read the socket, so the kernel also
+        // sends SIGKILL when the service ends.
         guard ParentProcess.sendsWhenEnding(SIGKILL, from: worker.service) else {
             throw TransportError("the service has ended")
         }

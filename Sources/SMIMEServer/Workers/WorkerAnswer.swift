@@ -78,6 +78,7 @@ package enum WorkerAnswer: Equatable, Sendable {
     /// The obstacle to using the store now; nil if there is none.
     case checked(WorkerObstacle?)
 
+    /// The encoded answer, with the length of the frame.
     package var frame: ByteBuffer {
         WorkerFrame.encode(contentCount: contentCount) { buffer in
             switch self {

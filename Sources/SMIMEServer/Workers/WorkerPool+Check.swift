@@ -16,8 +16,8 @@ extension WorkerPool {
         guard let worker = active.filter(\.canWork).min(by: { $0.began < $1.began }) else { return }
         let begun = jobsBegun
         watch(worker, for: settings.busyCheckTime) { pool in
-            // A message that takes long says nothing about the store. If no worker has finished a message, a new worker is
-            // started, which must open the store.
+            // A message may take long although the store can be used. If no worker has finished a message, a new worker is
+            // started, because it must open the store.
             if pool.isAlive(since: begun) { return pool.checkAnew() }
             if pool.active.count < pool.settings.maximum { pool.startWorker() }
             pool.watch(worker, for: pool.settings.busyCheckTime) { pool in

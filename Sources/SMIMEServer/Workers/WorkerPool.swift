@@ -21,6 +21,7 @@ package final class WorkerPool {
         case unavailable(reason: String)
     }
 
+    /// The numbers of workers, and the time limits.
     package struct Settings {
         /// The number of workers that are always running.
         package let width: Int

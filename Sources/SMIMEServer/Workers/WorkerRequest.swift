@@ -53,6 +53,7 @@ package enum WorkerRequest: Equatable, Sendable {
     /// Asks whether the store can be used.
     case check
 
+    /// The encoded request, with the length of the frame.
     package var frame: ByteBuffer {
         WorkerFrame.encode(contentCount: contentCount) { buffer in
             switch self {

@@ -20,7 +20,7 @@ package struct SMTPClientSession: Sendable {
     package enum Event: Sendable, Equatable {
         /// Write these bytes.
         case write(ByteBuffer)
-        /// The connection can take a transaction.
+        /// The connection is ready for a transaction.
         case ready
         /// All recipients are accepted: send the content now.
         case sendContent
@@ -110,7 +110,7 @@ package struct SMTPClientSession: Sendable {
     /// hop.
     package mutating func begin(_ transaction: SMTPTransaction) {
         guard isReady else { return }
-        // This transaction uses the ready connection, so the caller must not be told again that it is ready.
+        // This transaction uses the ready connection. A `.ready` event that is left would announce the connection again.
         events.removeAll { $0 == .ready }
         beginTransaction(transaction)
     }

@@ -41,8 +41,8 @@ extension SMTPServerSession {
 
     /// Handles RCPT (RFC 5321 §4.1.1.3).
     ///
-    /// An invalid recipient does not count as abuse, because ending the connection would delay the message for the other
-    /// recipients.
+    /// Invalid recipients are not counted as errors, because too many errors end the connection, and the message would be late
+    /// for the other recipients.
     mutating func recipient(_ argument: Substring) {
         // The transaction is changed in place, because a copy would copy all recipients for every RCPT.
         guard transaction?.isBegun == false else {
