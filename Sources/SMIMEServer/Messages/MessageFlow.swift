@@ -144,8 +144,8 @@ package final class MessageFlow {
     /// Replaces the envelope, before `finish`: at the end of a message the mail server may have reported more about it.
     func update(_ envelope: SMTPEnvelope) { self.envelope = envelope }
 
-    /// Appends bytes to the message. If they cannot be written, for example because the disk is full, the message is refused
-    /// at its end.
+    /// Appends bytes to the message. If they cannot be written, for example because the disk is full, the reply at the end of
+    /// the message is 452.
     package func append(_ bytes: ByteBuffer) {
         guard spoolFailure == nil else { return }
         try? digester?.update(bytes.readableBytesSpan.octets)
