@@ -130,7 +130,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         channel.read()
     }
 
-    /// The time that the mail server may take for its next bytes; nil while it waits for this service.
+    /// The time that the mail server may take for its next bytes; nil while the mail server waits for this service.
     private var timeout: Duration? {
         if sender != nil { return Self.messageTime }
         guard let messageStart, progress == nil else { return flow == nil ? Self.idleTime : nil }

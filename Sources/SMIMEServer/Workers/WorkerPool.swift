@@ -10,7 +10,8 @@ package final class WorkerPool {
     /// The result of a job.
     package enum Result {
         case answered(WorkerOutcome, WorkerLog, by: Worker)
-        /// The worker died by this signal (0: it exited) while handling the message, so the message is the probable cause.
+        /// The worker died by this signal (0: it exited) while handling the message, or was killed because it computed for
+        /// longer than the time limit. The message is the probable cause.
         case died(signal: Int32)
         /// Another process or the kernel ended the worker by this signal, so the message is probably not the cause.
         case ended(signal: Int32)
