@@ -76,7 +76,7 @@ extension ChainCases {
         },
     ]
 
-    /// If several certificates match the signer, the best one counts, whatever its position.
+    /// If several certificates match the signer, the best one determines the verdict, whatever its position.
     static let chosen = [
         HostileCase("chain-expired-one-of-the-key-first", .accept) {
             try signed(byKeyIdentifier: true) { certificates, forge in

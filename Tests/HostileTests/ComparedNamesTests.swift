@@ -48,7 +48,7 @@ import Testing
 
     @Test func `a certificate with more than a thousand names is not judged`() throws {
         let (key, trusted) = (try Person.alice.get().key, try Authority.trusted.get())
-        // The common name counts as well.
+        // The common name is the thousandth name.
         let full = try judge(CertificateForge(key, names: names(999)).signed(by: trusted))
         #expect(full.verdict.isTrusted, "\(full.codes)")
         let over = try judge(CertificateForge(key, names: names(1000)).signed(by: trusted))
@@ -65,7 +65,7 @@ import Testing
             forge.others = [Extension.make("2.5.29.31", TLV.sequence(point))]
             return try forge.signed(by: trusted)
         }
-        // The address, the common name and the distribution point count as well.
+        // The address, the common name and the distribution point itself add three to the count.
         let full = try judge(leaf(997))
         #expect(full.verdict.isTrusted, "\(full.codes)")
         #expect(try judge(leaf(998)).codes.contains("chain-not-checked"))

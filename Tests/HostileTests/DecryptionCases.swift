@@ -208,7 +208,7 @@ enum DecryptionCases {
             }
         } + agreement
 
-    /// Key agreement with manipulated parts; the messages are made by our own writer and then modified.
+    /// Messages made by our own writer, whose key agreement is then manipulated.
     private static let agreement = KeyAgreementTampering.allCases.map { tampering in
         refusal("dec-ecdh-\(tampering.rawValue)") {
             MailForge().cms(try tampering.apply(to: EnvelopedSample.carol()), "authenveloped-data")

@@ -21,7 +21,6 @@ import Testing
     @Test(arguments: DecryptionCases.all)
     func decryption(_ item: HostileCase) throws { try check(item) }
 
-    /// The table of classes only names existing tests.
     @Test func `the table in README.md names existing cases and files`() throws {
         let folder = Fixtures.root.appending(path: "Tests")
         let page = try String(contentsOf: folder.appending(path: "HostileTests/README.md"), encoding: .utf8)

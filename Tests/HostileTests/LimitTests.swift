@@ -9,7 +9,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// Every limit in docs/limits.md: input at the limit is accepted, larger input is rejected.
+/// Limits in docs/limits.md: input at the limit is accepted, larger input is rejected. README.md names the tests of the others.
 @Suite struct LimitTests {
     private static func refused(_ body: () throws -> Void) -> Bool {
         do { try body() } catch {

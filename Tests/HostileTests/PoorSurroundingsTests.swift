@@ -174,8 +174,8 @@ import Testing
         #expect(try home.run(["account", "list"]).text == before)
     }
 
-    /// The classes marked `reject` under "Learning": only a valid, trusted signature by the sender over the whole message
-    /// teaches a certificate.
+    /// The class "nothing learned" under "Learning certificates": a certificate is only learned from a valid, trusted signature
+    /// by the sender over the whole message.
     @Test(arguments: ["tampered", "untrusted", "unsigned", "part", "other sender"])
     func `nothing is learned without a valid signature by the sender`(kind: String) throws {
         let home = try Home()
@@ -210,7 +210,7 @@ import Testing
         #expect(result.signal == nil && result.status != 70)
         let known = try home.run(["recipient", "list"]).text
         #expect(!known.contains("bob@example.com") && !known.contains("mallory@example.com"), "\(known)")
-        // Counter-check: the same mail does teach a certificate in a normal environment.
+        // Counter-check: the certificate is learned from the same mail in a normal environment.
         if kind == "tampered" {
             _ = try home.run(["harvest"], input: good)
             #expect(try home.run(["recipient", "list"]).text.contains("bob@example.com"))

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Whatever is wrong behind the RecipientInfo, the failure is the same in output, status and time.
+/// Whatever is wrong after the RecipientInfo was chosen, the failure is the same in output, status and time.
 @Suite struct UniformFailureTests {
     private static let rounds = ProcessInfo.processInfo.environment["SMIME_TEST_ROUNDS"].flatMap { Int($0) } ?? 0
 
@@ -83,8 +83,8 @@ import Testing
         #expect(answers.first?.hasPrefix("65: ") == true)
     }
 
-    /// A difference from the first group counts if it is certain (Welch's t) and large enough to be seen from outside. The
-    /// groups take turns, so disturbances by other processes affect all of them alike.
+    /// A difference from the first group fails the test if it is certain (Welch's t) and large enough to be seen from
+    /// outside. The groups take turns, so disturbances by other processes affect all of them alike.
     @Test(.enabled(if: rounds > 0, "takes long: SMIME_TEST_ROUNDS says how many times"), arguments: [true, false])
     func `the time of a decryption failure does not show its cause`(isCBC: Bool) async throws {
         try await compareTimes(Self.groups(isCBC: isCBC), isCBC ? "cbc" : "gcm")
@@ -193,7 +193,7 @@ import Testing
     private static let warmUp = 5
     /// Welch's t beyond which chance is excluded, as in tests of implementations for leaks (ISO/IEC 17825).
     private static let certainty = 4.5
-    /// The share of the time of a failure beyond which a difference counts.
+    /// The smallest visible difference, as a share of the time of a failure.
     private static let visibleShare = 0.05
 
     /// The moments of a sample without its slowest tenth.

@@ -3,7 +3,7 @@ import SMIMECLI
 import TestSupport
 import Testing
 
-/// The texts of the commands, out of which the help and the manual pages are made.
+/// The texts of the commands, from which the help and the manual pages are made.
 @Suite struct HelpTests {
     /// A command in the output of `--experimental-dump-help`.
     private struct Command: Decodable {

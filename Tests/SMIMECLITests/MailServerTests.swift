@@ -30,7 +30,7 @@ import Testing
         try await TestProgram("Tests/MailServers/serve", seconds: 1200 + 4 * killed + soak / 5).run(part)
     }
 
-    /// The arguments are the set-ups of docs/postfix.md, then docs/exim.md and docs/opensmtpd.md. OPENSMTPD_DEBS names a
+    /// The arguments are the set-ups of docs/postfix.md, docs/exim.md and docs/opensmtpd.md. OPENSMTPD_DEBS names a
     /// folder with OpenSMTPD's packages; scripts/test fetches them.
     @Test(.serialized, arguments: ["users", "exchange", "people", "exim", "opensmtpd"])
     func `The service set up by the listings of docs as they are printed signs, encrypts, returns and verifies`(

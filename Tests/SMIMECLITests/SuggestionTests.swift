@@ -1,7 +1,7 @@
 import SMIMECLI
 import Testing
 
-/// Which known address is suggested for a misspelt one.
+/// The known addresses that are suggested for a misspelt one.
 @Suite struct SuggestionTests {
     private let known = [
         "alice@example.org", "Bob@example.org", "al@example.org", "carol@mail.example.net", "@example.org",

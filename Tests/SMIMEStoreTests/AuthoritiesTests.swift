@@ -5,7 +5,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// Which of many authorities with one name count.
+/// Which of many authorities with one name are used.
 @Suite struct AuthoritiesTests {
     /// Copies of the authority's certificate with another key, which anyone can make. Their signatures are wrong.
     private static func copies(of authority: Certificate, count: Int) throws -> [Certificate] {

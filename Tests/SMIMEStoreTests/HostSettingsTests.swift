@@ -94,7 +94,7 @@ import Testing
         #expect(try values(of: text)["lookup.ldap"] == "ldaps://ours.example/")
         let made = ["lookup.ldap": "ldaps://theirs.example/"]
         #expect(try settings().added(to: made, isShared: true)["lookup.ldap"] == "ldaps://ours.example/")
-        // A host without a server of its own asks the one in the database.
+        // A host without this setting in its file uses the server in the database.
         #expect(try values(of: "lookup.ldap.password-file /p").count == 1)
         #expect(try settings().added(to: made, isShared: true)["lookup.ldap"] == "ldaps://theirs.example/")
     }

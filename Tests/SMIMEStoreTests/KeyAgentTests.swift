@@ -6,7 +6,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// The key agent: it holds a store's key in memory; who gets the key, and until when.
+/// The key agent, which keeps a store's key in memory: which programs get the key, and until when.
 @Suite struct KeyAgentTests: ~Copyable {
     private let temporary: TemporaryFolder
     private let start = ContinuousClock.now

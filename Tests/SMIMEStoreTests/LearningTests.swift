@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    /// The first one has no chain to an anchor; the authority of the second one may not issue it.
+    /// The first certificate has no chain to an anchor. The name constraints of its authority forbid the second one.
     @Test(arguments: ["mallory", "name-constraints"])
     func `an imported certificate without a valid chain holds up no other one`(name: String) async throws {
         let store = try await home.open()

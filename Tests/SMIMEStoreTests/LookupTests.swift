@@ -45,7 +45,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: away.path, withIntermediateDirectories: true)
         let empty = try await lookup.choices(for: addresses, at: .judged).choices
         #expect(empty.map(\.isUnknown) == [false, false] && empty[1].whyNone == "none is known")
-        // An unreadable file for the address is not an answer, although the file for the domain is usable.
+        // If the file for the address is unreadable, the answer is unknown, although the file for the domain is usable.
         symlink("@example.com.pem", away.path + "/@example.com.pem")
         let torn = try await lookup.choices(for: addresses, at: .judged)
         #expect(torn.choices.map(\.isUnknown) == [false, true] && torn.warnings.count == 1)

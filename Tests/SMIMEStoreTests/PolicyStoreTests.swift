@@ -99,7 +99,7 @@ import Testing
             }
         }
         #expect(try await store.check().contains { $0.text.description.contains("is not the one that was set") })
-        // Another rule changes nothing about it.
+        // Setting another rule does not end the error.
         _ = try await store.policy.set(Policy.Rule(.global, sign: .never))
         await #expect(throws: KeystoreError.self) { try await store.policy.rules() }
         try await store.policy.removeAll()

@@ -38,7 +38,7 @@ import Testing
         lookup.asksAnew = true
         _ = try await lookup.choices(for: [carol], at: .judged)
         #expect(source.asked.count == 3)
-        // Stored certificates are shared by all readers; another directory's answer is not.
+        // All readers use the stored answer, but only for the directory that gave it.
         let reader = try await home.open(.readOnly)
         _ = try await self.lookup(reader, [source]).choices(for: [bob], at: .judged)
         #expect(source.asked.count == 3)

@@ -9,7 +9,7 @@ extension StoreRoleTests {
         _ = try await home.open()
         _ = try await store(as: .gateway)
         for table in StoreRole.ownersTables {
-            // The version is one row without a form.
+            // The table store_version has one row, and no column `form`.
             let change = "UPDATE \(table) SET \(table == "store_version" ? "number" : "form") = 1"
             for statement in ["INSERT INTO \(table) DEFAULT VALUES", change, "DELETE FROM \(table)"] {
                 #expect(refused(statement), "\(statement)")

@@ -25,7 +25,7 @@ import Testing
         return (home, store)
     }
 
-    /// Everything that users see of a store.
+    /// All data of a store that users can see.
     private func report(_ store: Store) async throws -> [String] {
         let accounts = try await store.accounts.all().map {
             "\($0.address) \($0.identities.map(\.certificate.fingerprint))"

@@ -5,7 +5,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// Who is asked for the passphrase of a locked store, and how many times.
+/// Which source is asked for the passphrase of a locked store, and how many times.
 @Suite struct StoreUnlockerTests {
     @Test func `a passphrase source with one wrong answer is not asked forever`() async throws {
         let home = try await locked()

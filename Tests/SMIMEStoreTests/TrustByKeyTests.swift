@@ -32,7 +32,7 @@ import Testing
         let known = try await store.recipients.certificates(for: AddressScope(alice))
         #expect(known.map(\.trust) == [.distrusted, .distrusted])
         #expect(try await select(in: store) == nil)
-        // A user's decision ends it for the key.
+        // A pin ends the distrust of the key.
         _ = try await store.recipients.setTrust(.pinned, of: AddressScope(alice), fingerprint: first.fingerprint)
         #expect(try await judge(second, in: store).problems.isEmpty)
         #expect(try await store.recipients.certificates(for: AddressScope(alice)).map(\.trust) == [.pinned, .pinned])

@@ -209,7 +209,7 @@ import Testing
         let scene = try await VerdictScene()
         try await scene.addList("revoking")
         #expect(try await scene.reasons().kept[0] == "revoked")
-        // A certificate that its columns place in the same group as hers, and whose own issuer has no list.
+        // The columns of Bob's certificate place it in the same group as Alice's certificate. Its real issuer has no list.
         try await scene.home.change(
             """
             UPDATE certificate SET issuer_key = (SELECT issuer_key FROM certificate WHERE subject_name LIKE '%alice%'),

@@ -4,7 +4,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// What a program chooses in the public interface is heeded, and what it might do by mistake does no harm.
+/// The public interface respects the choices of a program, and likely mistakes of a program do no harm.
 @Suite struct CallerChoiceTests {
     private static let time = Date(timeIntervalSince1970: 1_793_500_000)
     private static let text = "From: alice@example.com\r\nSubject: Plans\r\n\r\nMeet me at eight.\r\n"
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// The third text is "Meet" as an array of bytes is printed.
+    /// The third text is the printed form of the bytes of "Meet" in an array.
     @Test func `the description of a message has no bytes of the mail`() async throws {
         let recipient = try Recipient(bob.certificate, at: Self.time)
         let opened = try await mail().encrypted(to: [recipient], at: Self.time).opened(

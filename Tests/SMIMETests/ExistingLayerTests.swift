@@ -6,7 +6,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// Which messages count as already encrypted, and for whom.
+/// Which messages are treated as already encrypted, and for which recipients.
 @Suite struct ExistingLayerTests {
     private static let cbc: [UInt8] = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x2A]
     private static let gcm: [UInt8] = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x2E]

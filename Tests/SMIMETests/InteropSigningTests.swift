@@ -60,8 +60,8 @@ import Testing
         try await expectValid(signed, mail, options: "smime")
     }
 
-    /// An RSASSA-PSS key needs the option; otherwise openssl writes signatures that it cannot read. It cannot write PSS in a
-    /// stream.
+    /// openssl needs `-keyopt rsa_padding_mode:pss` also with an RSASSA-PSS key: without it, openssl writes signatures that it
+    /// cannot read. openssl cannot write PSS in a stream.
     @Test(arguments: ["alice", "pss"], ["", "-nodetach"])
     func `mail signed by openssl with PSS is valid`(name: String, form: String) async throws {
         let mail = SampleMail(from: name)

@@ -19,7 +19,7 @@ enum EnvelopedSample {
         return sink.bytes
     }
 
-    /// A key-agreement recipient for whom the message is not, named by `identifier`.
+    /// A KeyAgreeRecipientInfo named by `identifier`, whose recipient cannot open the message.
     static func stranger(_ identifier: [UInt8]) -> [UInt8] {
         let point = TLV.bits([4] + [UInt8](repeating: 7, count: 64))
         return TLV.element(

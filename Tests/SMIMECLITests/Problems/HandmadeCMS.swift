@@ -1,6 +1,6 @@
 import Foundation
 
-/// DER elements assembled by hand, in ways that no program would write.
+/// DER elements assembled by hand, also into objects that no program writes.
 enum DER {
     static func element(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] {
         let contents = parts.flatMap { $0 }

@@ -3,7 +3,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// The problem codes and the manual page that lists them agree.
+/// The problem codes and docs/problems.md, which lists them, agree.
 @Suite struct ProblemTableTests {
     private static let page = Fixtures.root.appending(path: "docs/problems.md")
 
@@ -18,7 +18,7 @@ import Testing
         let problems: [Row]
     }
 
-    /// The rows that the command shows.
+    /// All codes, as the command prints them.
     private static func rows() throws -> [Listing.Row] {
         let result = try CommandRunner(Tool.smime().path).run(["explain", "--json"])
         return try JSONDecoder().decode(Listing.self, from: Data(result.standardOutput)).problems

@@ -92,7 +92,7 @@ import Testing
 
     @Test func `attempts whose clients have gone leave room for other mail`() throws {
         let scene = try ServeScene(["--max-messages", "2"], holding: "held")
-        // The message must not be encrypted, so that the next hop knows it.
+        // The message must not be encrypted, so that the next hop recognizes it.
         let content = ServeScene.mail("held").replacing("\n", with: "\r\n") + ".\r\n"
         func attempt() throws -> LineSocket {
             let client = try scene.connect("out")
@@ -106,7 +106,7 @@ import Testing
         try scene.wait("the next hop has the first attempt") { scene.sink.heldCount == 1 }
         for _ in 0..<3 {
             _ = try attempt()
-            // The service has a place again as soon as it sees that the client has gone.
+            // A slot is free again as soon as the service notices that the client has gone.
             try scene.wait("other mail is sent") {
                 try scene.send(ServeScene.mail(), from: alice, to: [bob], via: "out").first?.hasPrefix("250") == true
             }
