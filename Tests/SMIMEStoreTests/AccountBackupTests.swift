@@ -7,14 +7,68 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// Backups of accounts with many keys can be read again.
+/// Backups of accounts with many keys can be read again, and undo nothing.
 @Suite struct AccountBackupTests {
     private func restored(_ backup: [UInt8]) async throws -> [Identity] {
         let home = try TemporaryHome()
         let store = try await home.open()
+        try await restore(backup, into: store)
+        return try await store.accounts.identities(of: EmailAddress("zoe@example.org"))
+    }
+
+    private func backup(of address: String, in store: Store) async throws -> [UInt8] {
+        try await store.backupAccounts(
+            [EmailAddress(address)],
+            passphrase: Passphrase("test".utf8),
+            at: Date.judged
+        )
+    }
+
+    private func restore(_ backup: [UInt8], into store: Store) async throws {
         let restoration = try Restoration(backup, passphrase: Passphrase("test".utf8), path: "backup")
         _ = try await store.restore(restoration, setting: "nothing") { $0 }
-        return try await store.accounts.identities(of: EmailAddress("zoe@example.org"))
+    }
+
+    /// A store with Carol's account, that knows these certificates of other people.
+    private func store(in home: TemporaryHome, knowing names: String...) async throws -> Store {
+        let store = try await home.open()
+        var batch = try ImportBatch.people("carol")
+        for name in names {
+            let certificate = try Certificate(fixture: "\(name)/cert.pem")
+            batch.recipients.append(.init(certificate: certificate, addresses: certificate.recipientScopes))
+        }
+        _ = try await store.add(batch, at: .judged)
+        return store
+    }
+
+    @Test(arguments: [KnownRecipient.Trust.pinned, .distrusted])
+    func `a decision in the backup ends a hold`(decision: KnownRecipient.Trust) async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home, knowing: "bob")
+        let bob = try AddressScope("bob@example.com")
+        _ = try await store.recipients.setTrust(decision, of: bob)
+        let backup = try await backup(of: "carol@example.com", in: store)
+        try await home.change(
+            "UPDATE recipient SET source = 'harvest', trust = 'held' WHERE address_key = '\(bob.key)'"
+        )
+        try await restore(backup, into: store)
+        #expect(try await store.recipients.certificates(for: bob).map(\.trust) == [decision])
+    }
+
+    @Test func `a pin stays if the backup distrusts another certificate for the key`() async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home, knowing: "alice", "alice-reissued")
+        let alice = try AddressScope("alice@example.com")
+        _ = try await store.recipients.setTrust(.distrusted, of: alice)
+        let backup = try await backup(of: "carol@example.com", in: store)
+        let pinned = try Certificate(fixture: "alice/cert.pem").fingerprint
+        _ = try await store.recipients.setTrust(.pinned, of: alice, fingerprint: pinned)
+        try await restore(backup, into: store)
+        #expect(try await store.recipients.certificates(for: alice).map(\.trust) == [.pinned, .pinned])
+        // Without a decision in the store, the backup's distrust applies.
+        _ = try await store.recipients.setTrust(.chain, of: alice)
+        try await restore(backup, into: store)
+        #expect(try await store.recipients.certificates(for: alice).map(\.trust) == [.distrusted, .distrusted])
     }
 
     @Test func `an account with 130 identities is restored from its backup`() async throws {
@@ -44,12 +98,7 @@ import Testing
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(batch, at: .judged)
-        let backup = try await store.backupAccounts(
-            [EmailAddress("zoe@example.org")],
-            passphrase: Passphrase("test".utf8),
-            at: Date.judged
-        )
-        let keys = try await restored(backup)
+        let keys = try await restored(try await backup(of: "zoe@example.org", in: store))
         #expect(Set(keys.map(\.certificate)) == Set(batch.identities.map(\.identity.certificate)))
         #expect(keys.allSatisfy { $0.key.belongs(to: $0.certificate) })
     }

@@ -32,7 +32,9 @@ struct RestoreTransaction {
         for list in restoration.revocationLists {
             try RevocationListRecord.insert(list, at: restoration.created, into: database)
         }
-        for recipient in restoration.recipients { try restore(recipient) }
+        // Distrust first: afterwards, a pinned key was pinned in the store and not in the backup.
+        for recipient in restoration.recipients where recipient.trust == .distrusted { try restore(recipient) }
+        for recipient in restoration.recipients where recipient.trust != .distrusted { try restore(recipient) }
         try restore(restoration.rules)
         try more()
         report.newCertificates = try count("certificate") - before
@@ -97,6 +99,7 @@ struct RestoreTransaction {
     private mutating func restore(_ recipient: Restoration.Recipient) throws {
         let row = try CertificateRecord.insert(recipient.certificate, into: database)
         let backup = recipient.backup
+        let trust = try trust(of: recipient)
         let isNew = try insert(
             """
             INSERT INTO recipient (address_key, certificate, address, source, source_detail, first_seen,
@@ -105,16 +108,28 @@ struct RestoreTransaction {
             """,
             [
                 recipient.key, row, backup.address, recipient.source.rawValue, backup.sourceDetail, backup.firstSeen,
-                backup.lastSeen, recipient.trust.rawValue, backup.capabilities, backup.capabilitiesTime,
+                backup.lastSeen, trust.rawValue, backup.capabilities, backup.capabilitiesTime,
             ]
         )
         if isNew { return report.newRecipients += 1 }
-        if try update(recipient, row) { report.updatedRecipients += 1 }
+        if try update(recipient, row, decision: trust) { report.updatedRecipients += 1 }
+    }
+
+    /// The trust in the backup; `chain` instead of a distrust if a user of the store pinned the key, in any certificate.
+    private func trust(of recipient: Restoration.Recipient) throws -> KnownRecipient.Trust {
+        guard recipient.trust == .distrusted else { return recipient.trust }
+        let decisions = try KeyDecisions(on: [recipient.certificate], in: database)
+        let scopes = decisions.scopes[recipient.certificate.publicKeyDigest]
+        return scopes?.pinned.contains(recipient.key) == true ? .chain : .distrusted
     }
 
     /// Adds the data that the store lacks: an earlier first or later last sighting, newer capabilities, a user's decision if
-    /// the store has the trust `chain`, and the source `identity`.
-    private func update(_ recipient: Restoration.Recipient, _ row: Int64) throws -> Bool {
+    /// the store has none (its trust is `chain` or `held`), and the source `identity`.
+    private func update(
+        _ recipient: Restoration.Recipient,
+        _ row: Int64,
+        decision: KnownRecipient.Trust
+    ) throws -> Bool {
         let key: SQLArguments = [recipient.key, row]
         let times = try insert(
             """
@@ -136,10 +151,12 @@ struct RestoreTransaction {
             )
         }
         var trust = false
-        if [.pinned, .distrusted].contains(recipient.trust) {
+        if [.pinned, .distrusted].contains(decision) {
             trust = try insert(
-                "UPDATE recipient SET trust = ?1 WHERE address_key = ?2 AND certificate = ?3 AND trust = ?4",
-                [recipient.trust.rawValue] + key + [KnownRecipient.Trust.chain.rawValue]
+                """
+                UPDATE recipient SET trust = ? WHERE address_key = ? AND certificate = ? AND trust IN ('chain', 'held')
+                """,
+                [decision.rawValue] + key
             )
         }
         let source = recipient.source == .identity
