@@ -55,6 +55,16 @@ import Testing
         #expect(try await store.recipients.certificates(for: bob).map(\.trust) == [decision])
     }
 
+    @Test func `an account's own certificate is no longer held after its backup was restored`() async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        let backup = try await backup(of: "carol@example.com", in: store)
+        try await home.change("UPDATE recipient SET source = 'harvest', trust = 'held'")
+        try await restore(backup, into: store)
+        let known = try await store.recipients.certificates(for: AddressScope("carol@example.com"))
+        #expect(known.map(\.source) == [.identity] && known.map(\.trust) == [.chain])
+    }
+
     @Test func `a pin stays if the backup distrusts another certificate for the key`() async throws {
         let home = try TemporaryHome()
         let store = try await store(in: home, knowing: "alice", "alice-reissued")

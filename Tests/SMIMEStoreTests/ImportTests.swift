@@ -60,6 +60,36 @@ import Testing
         #expect(try await store.recipients.certificates(for: .init("bob@example.com")).map(\.trust) == [.pinned])
     }
 
+    @Test(arguments: ["held", "chain"])
+    func `a learned certificate is the account's own once its private key is imported`(trust: String) async throws {
+        let store = try await home.open()
+        let alice = try AddressScope("alice@example.com")
+        var batch = ImportBatch()
+        batch.recipients = [try recipient("alice", isPinned: false)]
+        _ = try await store.add(batch, at: .judged)
+        try await home.change("UPDATE recipient SET source = 'harvest', trust = '\(trust)'")
+        _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
+        let known = try await store.recipients.certificates(for: alice)
+        #expect(known.map(\.source) == [.identity] && known.map(\.trust) == [.chain])
+        // Without the private key, mail encrypted to the certificate could no longer be read.
+        _ = try await store.accounts.remove(EmailAddress("alice@example.com"))
+        #expect(try await store.recipients.certificates(for: alice).isEmpty)
+    }
+
+    @Test func `a decision about a certificate stays when its private key is imported`() async throws {
+        let store = try await home.open()
+        let alice = try AddressScope("alice@example.com")
+        var batch = ImportBatch()
+        batch.recipients = [try recipient("alice", isPinned: false)]
+        _ = try await store.add(batch, at: .judged)
+        try await home.change("UPDATE recipient SET source = 'harvest', trust = 'distrusted'")
+        for _ in 0..<2 {
+            _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
+            #expect(try await store.recipients.certificates(for: alice).map(\.trust) == [.distrusted])
+            _ = try await store.accounts.remove(EmailAddress("alice@example.com"))
+        }
+    }
+
     @Test func `stored keys are read again and match their certificates`() async throws {
         _ = try await home.open().add(try ImportBatch.people("alice", "bob"), at: .judged)
         let store = try await home.open(.readOnly)

@@ -124,7 +124,7 @@ struct RestoreTransaction {
     }
 
     /// Adds the data that the store lacks: an earlier first or later last sighting, newer capabilities, a user's decision if
-    /// the store has none (its trust is `chain` or `held`), and the source `identity`.
+    /// the store has none (its trust is `chain` or `held`), and the source `identity`, which ends a hold.
     private func update(
         _ recipient: Restoration.Recipient,
         _ row: Int64,
@@ -163,8 +163,11 @@ struct RestoreTransaction {
         let own =
             try source
             && insert(
-                "UPDATE recipient SET source = ?1 WHERE address_key = ?2 AND certificate = ?3 AND source <> ?1",
-                [recipient.source.rawValue] + key
+                """
+                UPDATE recipient SET source = 'identity', trust = CASE WHEN trust = 'held' THEN 'chain' ELSE trust END
+                WHERE address_key = ? AND certificate = ? AND (source <> 'identity' OR trust = 'held')
+                """,
+                key
             )
         return times || capabilities || trust || own
     }

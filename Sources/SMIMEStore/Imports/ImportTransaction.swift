@@ -65,7 +65,9 @@ struct ImportTransaction {
                     [account, row]
                 )
             }
-            try addRecipient(row, AddressScope(address), source: .identity, trust: .chain)
+            if try !addRecipient(row, AddressScope(address), source: .identity, trust: .chain) {
+                try makeOwn(row, AddressScope(address))
+            }
             report.identities.append(
                 .init(address: AddressScope(address), certificate: item.identity.certificate, isNew: isNew)
             )
@@ -109,7 +111,18 @@ struct ImportTransaction {
         )
     }
 
-    @discardableResult
+    /// Marks a learned certificate as the account's own, and ends its hold, now that the store has the private key. A user's
+    /// decision stays, and so does the source of a certificate that a user added.
+    private func makeOwn(_ certificate: Int64, _ address: AddressScope) throws {
+        try insert(
+            """
+            UPDATE recipient SET source = 'identity', trust = 'chain'
+            WHERE address_key = ? AND certificate = ? AND (trust = 'held' OR source = 'harvest' AND trust = 'chain')
+            """,
+            [address.key, certificate]
+        )
+    }
+
     private func addRecipient(
         _ certificate: Int64,
         _ address: AddressScope,
