@@ -39,7 +39,13 @@ extension SMIMECommand.StoreCommand {
             let result = try await RestoredReport(store, kept: restored.kept)
             try report.print(result) { result.text }
             if restored.needsKeyFile {
-                Console.hint("private keys open only after you put the copy's key file at \(location.keyFile)")
+                let place = "you put the copy's key file at \(location.keyFile)"
+                let hasPassphrase = try await store.protection() == .both
+                Console.hint(
+                    hasPassphrase
+                        ? "private keys open only with the passphrase until \(place)"
+                        : "private keys open only after \(place)"
+                )
             }
         }
     }
