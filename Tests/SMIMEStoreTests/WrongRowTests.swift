@@ -169,6 +169,16 @@ import Testing
         #expect(try await scene.store.recipients.addresses().count == 2)
     }
 
+    @Test(arguments: ["bob@example.com", "no address", ""])
+    func `a held row with another address than its own is not listed, the others are`(address: String) async throws {
+        let scene = try await VerdictScene()
+        let bob = try scene.certificate("bob").fingerprint.hexadecimal
+        try await learn("dave@example.com", as: address, condition: "fingerprint = x'\(bob)'", in: scene)
+        try await scene.home.change("UPDATE recipient SET source = 'harvest', trust = 'held'")
+        let held = try await scene.store.recipients.held().map(\.address.text)
+        #expect(held == VerdictScene.people.map { "\($0)@example.com" })
+    }
+
     @Test func `a learned certificate that another one replaced is removed, one from a user is kept`() async throws {
         let scene = try await VerdictScene()
         let (alice, bob) = (try scene.certificate("alice"), try scene.certificate("bob"))

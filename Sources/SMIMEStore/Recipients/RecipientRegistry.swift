@@ -72,16 +72,20 @@ package struct RecipientRegistry: Sendable {
         return try? AddressScope(key)
     }
 
-    /// The certificates that are not used until a user trusts them, in the order of their addresses.
+    /// The certificates that are not used until a user trusts them, in the order of their addresses. Leaves out rows of a
+    /// gateway with another address than their key: they are ignored even if a user trusts the address.
     package func held() async throws(KeystoreError) -> [(address: AddressScope, certificate: Fingerprint)] {
         try await database.read { database in
             try database.rows(
                 """
-                SELECT address, fingerprint FROM recipient JOIN certificate ON id = certificate
+                SELECT address_key, address, fingerprint FROM recipient JOIN certificate ON id = certificate
                 WHERE trust = 'held' ORDER BY address_key, fingerprint
                 """
-            ).compactMap { row in
-                let address = try AddressScope(row.value("address") as String)
+            ).compactMap { row -> (address: AddressScope, certificate: Fingerprint)? in
+                let key: String = try row.value("address_key")
+                guard let address = try? AddressScope(row.value("address") as String), address.key == key else {
+                    return nil
+                }
                 return Fingerprint(bytes: try row.value("fingerprint") as [UInt8]).map { (address, $0) }
             }
         }
