@@ -20,8 +20,8 @@ package struct PostgreSQLAddress: Equatable, Sendable {
     /// - Throws: `KeystoreError.unusableAddress` for a malformed URL, for a URL that disables the verification of a server
     ///   across a network, and for one that prefers a standby; `.cannotOpen` if libpq is missing.
     package init(_ url: String) throws(KeystoreError) {
-        let shown = url.split(separator: "@").last.map(String.init) ?? ""
-        do { try self.init(parsing: url) } catch { throw KeystoreError(error, path: shown) }
+        // No part of the URL is shown: it may contain a password.
+        do { try self.init(parsing: url) } catch { throw KeystoreError(error, path: Self.unparsed) }
     }
 
     private init(parsing url: String) throws {
@@ -42,6 +42,9 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         let standard = hosts.count > 1 ? Self.standard.merging(Self.several) { $1 } : Self.standard
         options = try standard.merging(given) { $1 }.merging(Self.protection(of: given, name)) { $1 }
     }
+
+    /// The name in errors for a URL that was not parsed.
+    private static let unparsed = "the store's address"
 
     /// The options whose values are secret.
     private static let secrets = [
@@ -82,7 +85,7 @@ package struct PostgreSQLAddress: Equatable, Sendable {
 
     private static func parse(_ url: String) throws -> [String: String] {
         let form = "a URL like postgresql://user@host/database"
-        guard names(url) else { throw KeystoreError.unusableAddress(name: "the store's address", why: "not \(form)") }
+        guard names(url) else { throw KeystoreError.unusableAddress(name: unparsed, why: "not \(form)") }
         let library = try PostgreSQLLibrary.shared
         if let options = library.options(in: url) {
             // A part of a password with an unescaped @ or slash is read as host or database, and would be shown with it.
@@ -93,7 +96,7 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         let why =
             wrongOption(in: url, library).map { "libpq does not accept the option \($0), or its value" }
             ?? "malformed: it must be \(form), with special characters percent-encoded (%40 for @)"
-        throw KeystoreError.unusableAddress(name: "the store's address", why: why)
+        throw KeystoreError.unusableAddress(name: unparsed, why: why)
     }
 
     /// The first option after the question mark of `url` that libpq does not accept; nil if there is none, or if the text
