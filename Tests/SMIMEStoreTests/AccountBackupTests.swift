@@ -81,6 +81,26 @@ import Testing
         #expect(try await store.recipients.certificates(for: alice).map(\.trust) == [.distrusted, .distrusted])
     }
 
+    @Test func `a pinned identity is restored beside one that is pinned for another use`() async throws {
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        let split = try EmailAddress("split@example.com")
+        let encryption = try Certificate(fixture: "split/encrypt-cert.pem")
+        let key = try PrivateKey(pem: Fixtures.cert("split/encrypt-key.pem"), passphrase: nil)
+        var batch = try ImportBatch.people("split")
+        batch.identities.append(.init(Identity(unchecked: encryption, key), accounts: [split], isAssigned: false))
+        _ = try await store.add(batch, at: .judged)
+        var change = AccountChange()
+        change.pin = .identity(encryption.fingerprint)
+        _ = try await store.accounts.set(split, change)
+        let backup = try await backup(of: "split@example.com", in: store)
+        _ = try await store.accounts.remove(encryption.fingerprint, from: split)
+        change.pin = .identity(try Certificate(fixture: "split/cert.pem").fingerprint)
+        _ = try await store.accounts.set(split, change)
+        try await restore(backup, into: store)
+        #expect(try await store.accounts.account(for: split).identities.map(\.isPinned) == [true, true])
+    }
+
     @Test func `an account with 130 identities is restored from its backup`() async throws {
         let factory = try CertificateFactory()
         try factory.sh(

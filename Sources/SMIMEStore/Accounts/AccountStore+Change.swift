@@ -198,10 +198,7 @@ extension AccountRecord {
             guard pinned != nil else { throw KeystoreError.unknownCertificate(fingerprint) }
         }
         for certificate in identities {
-            let isRival =
-                pinned.map {
-                    ($0.canSign && certificate.canSign) || ($0.canEncrypt && certificate.canEncrypt)
-                } ?? true
+            let isRival = pinned?.sharesUse(with: certificate) ?? true
             guard isRival || certificate == pinned else { continue }
             try database.execute(
                 """

@@ -70,16 +70,18 @@ struct RestoreTransaction {
                 report.kept.append("\(alias.text) belongs to the account \(owner)")
             }
         }
-        let hasPin = try database.value(
-            "SELECT EXISTS (SELECT 1 FROM identity WHERE account = ? AND pinned <> 0)",
-            [id],
-            as: Bool.self
-        )
+        try restoreIdentities(of: account, id)
+    }
+
+    private mutating func restoreIdentities(of account: Restoration.Account, _ id: Int64) throws {
+        let pinned = try AccountRecord.account(id, in: database).identities.filter(\.isPinned).map(\.certificate)
         for (certificate, identity) in account.identities {
             let row = try CertificateRecord.insert(certificate, into: database)
+            // An identity that is pinned for the same use stays the only one.
+            let isPinned = identity.pinned && !pinned.contains { $0.sharesUse(with: certificate) }
             let isNew = try insert(
                 "INSERT INTO identity (account, certificate, assigned, pinned, added) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [id, row, identity.assigned, identity.pinned && hasPin != true, identity.added]
+                [id, row, identity.assigned, isPinned, identity.added]
             )
             report.identities.append(.init(account: account.address, certificate: certificate, isNew: isNew))
         }

@@ -152,6 +152,11 @@ extension Certificate {
     /// Whether `scope` is an address of the certificate, or the domain of one of the certificate's addresses.
     package func names(_ scope: AddressScope) -> Bool { emailAddresses.contains(where: scope.contains) }
 
+    /// Whether both certificates can sign, or both can be encrypted to.
+    func sharesUse(with other: Certificate) -> Bool {
+        (canSign && other.canSign) || (canEncrypt && other.canEncrypt)
+    }
+
     /// The addresses whose mail can be encrypted to the certificate. Never a whole domain, even if the certificate names
     /// `domain-confidentiality-authority` (RFC 3183): a person who gets a mailbox of that name at a provider also gets a
     /// certificate for it. A user can choose the certificate for the domain.

@@ -111,9 +111,7 @@ struct LearningTransaction {
     /// The known certificates that have a use in common with `certificate`, except imported ones that are neither pinned nor
     /// issued below a trust anchor: anyone can make such a certificate for any address, and it may come with an import.
     private func peers(of certificate: Certificate, _ known: [KnownRecipient]) throws -> [KnownRecipient] {
-        try known.filter {
-            ($0.certificate.canSign && certificate.canSign) || ($0.certificate.canEncrypt && certificate.canEncrypt)
-        }.filter { recipient in
+        try known.filter { $0.certificate.sharesUse(with: certificate) }.filter { recipient in
             guard recipient.trust == .chain, recipient.source != .harvest, recipient.source != .identity else {
                 return true
             }
