@@ -179,6 +179,40 @@ import Testing
         #expect(held == VerdictScene.people.map { "\($0)@example.com" })
     }
 
+    @Test func `an account backup leaves out what cannot be read, and can be restored`() async throws {
+        let scene = try await VerdictScene()
+        _ = try await scene.store.add(try ImportBatch.people("dana"), at: scene.time)
+        try await scene.addList("good")
+        try await scene.home.change(
+            """
+            INSERT INTO crl (fingerprint, issuer_key, der, added, fetched)
+            SELECT x'6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d', issuer_key, x'00', 0, 1 FROM crl
+            """
+        )
+        try await add(like: scene.certificate("ca"), to: scene)
+        try await learn("erin@example.com", as: "erin@example.com", condition: "subject_name = 'x'", in: scene)
+        try await scene.home.change(
+            "INSERT INTO intermediate (certificate, learned) SELECT id, 1 FROM certificate WHERE subject_name = 'x'"
+        )
+        let bob = try scene.certificate("bob").fingerprint.hexadecimal
+        for (key, address) in [("frank@example.com", "no address"), ("grace@example.com", "heidi@example.com")] {
+            try await learn(key, as: address, condition: "fingerprint = x'\(bob)'", in: scene)
+        }
+        let backup = try await scene.store.backupAccounts(
+            [EmailAddress("dana@example.com")],
+            passphrase: Passphrase("test".utf8),
+            at: scene.time
+        )
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        let restoration = try Restoration(backup, passphrase: Passphrase("test".utf8), path: "backup")
+        _ = try await store.restore(restoration, setting: "nothing") { $0 }
+        let people = VerdictScene.people + ["dana"]
+        #expect(try await store.recipients.addresses().map(\.text) == people.map { "\($0)@example.com" })
+        #expect(try await home.number("SELECT count(*) FROM crl") == 1)
+        #expect(try await store.check().isEmpty)
+    }
+
     @Test func `a learned certificate that another one replaced is removed, one from a user is kept`() async throws {
         let scene = try await VerdictScene()
         let (alice, bob) = (try scene.certificate("alice"), try scene.certificate("bob"))

@@ -7,7 +7,7 @@ import SMIME
 extension Store {
     /// Creates an encrypted file with the accounts of `addresses`: their identities with all private keys, and their
     /// aliases. The file also has all recipients, trust anchors, intermediates and revocation lists of the store, and all
-    /// policy rules except those for senders who have none of the accounts.
+    /// policy rules except those for senders who have none of the accounts. Rows that `repairRows` removes are left out.
     ///
     /// - Parameter ciphers: the name of the cipher that a rule sets for each account, by the account's main address. The
     ///   store does not know ciphers.
@@ -130,27 +130,44 @@ private struct BackupSnapshot: Sendable {
             )
         }
         let own = Set(accounts.flatMap { $0.account.identities.map(\.certificate.fingerprint) })
-        certificates = try database.values(
+        // With one learned or fetched row that cannot be read, the whole backup could not be restored.
+        let wrong = try WrongRows(in: database)
+        let unreadable = Set(wrong.certificates)
+        certificates = try database.rows(
             """
-            SELECT der FROM certificate WHERE id IN (SELECT certificate FROM recipient
+            SELECT id, der FROM certificate WHERE id IN (SELECT certificate FROM recipient
                 UNION SELECT certificate FROM intermediate UNION SELECT certificate FROM anchor) ORDER BY id
-            """,
-            as: Data.self
-        )
+            """
+        ).filter { try !unreadable.contains($0.value("id") as Int64) }.map { try $0.value("der") as Data }
         authorities = try database.rows(
             """
-            SELECT fingerprint, added FROM certificate LEFT JOIN anchor ON anchor.certificate = id
+            SELECT id, fingerprint, added FROM certificate LEFT JOIN anchor ON anchor.certificate = id
             WHERE id IN (SELECT certificate FROM intermediate UNION SELECT certificate FROM anchor) ORDER BY id
             """
-        ).map { AccountBackup.Authority(fingerprint: try $0.fingerprint(), anchored: try $0.optional("added")) }
-        revocationLists = try database.values("SELECT der FROM crl ORDER BY fingerprint", as: Data.self)
-        recipients = try database.rows(
+        ).filter { try !unreadable.contains($0.value("id") as Int64) }.map {
+            AccountBackup.Authority(fingerprint: try $0.fingerprint(), anchored: try $0.optional("added"))
+        }
+        let unreadableLists = Set(wrong.lists)
+        revocationLists = try database.rows("SELECT fingerprint, der FROM crl ORDER BY fingerprint").filter {
+            try !unreadableLists.contains($0.value("fingerprint") as [UInt8])
+        }.map { try $0.value("der") as Data }
+        recipients = try Self.recipients(in: database, except: wrong).map { try AccountBackup.Recipient($0, own: own) }
+        policy = try Self.policy(for: accounts.map(\.account), in: database)
+    }
+
+    private static func recipients(in database: SQLDatabase, except wrong: WrongRows) throws -> [SQLRow] {
+        let certificates = Set(wrong.certificates)
+        let addresses = Dictionary(grouping: wrong.recipients, by: { $0.certificate })
+        return try database.rows(
             """
             SELECT recipient.*, fingerprint FROM recipient JOIN certificate ON id = certificate
             ORDER BY address_key, fingerprint
             """
-        ).map { try AccountBackup.Recipient($0, own: own) }
-        policy = try Self.policy(for: accounts.map(\.account), in: database)
+        ).filter { row in
+            let (key, certificate): (String, Int64) = (try row.value("address_key"), try row.value("certificate"))
+            let isWrong = addresses[certificate, default: []].contains { $0.key == key }
+            return !isWrong && !certificates.contains(certificate)
+        }
     }
 
     func backup(of accounts: [AccountBackup.Account], at time: Date) -> AccountBackup {

@@ -7,9 +7,12 @@ import PKIX
 /// fetched again, and columns can be corrected. Certificates, lists and addresses from a user are not changed.
 struct WrongRows {
     private(set) var findings: [StoreFinding] = []
-    private var certificates: [Int64] = []
-    private var recipients: [(key: String, certificate: Int64)] = []
-    private var lists: [[UInt8]] = []
+    /// The certificates that `repair` removes.
+    private(set) var certificates: [Int64] = []
+    /// The recipients that `repair` removes, except those of `certificates`.
+    private(set) var recipients: [(key: String, certificate: Int64)] = []
+    /// The fingerprints of the revocation lists that `repair` removes.
+    private(set) var lists: [[UInt8]] = []
     private var changes: [(id: Int64, columns: [(column: String, value: SQLValue)])] = []
     private var issuers: [(fingerprint: [UInt8], key: [UInt8])] = []
 
