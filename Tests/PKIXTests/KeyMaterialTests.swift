@@ -41,6 +41,22 @@ import Testing
         #expect(try KeyMaterial.read(Fixtures.cert("p12-cases/pem-armoured.p12")).map(\.kind) == ["pkcs12"])
     }
 
+    @Test func `a private key is recognized in every form in which it can be read`() throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let pem = try Fixtures.cert("alice/key.pem")
+        let pkcs12 = try Fixtures.cert("p12-cases/modern.p12")
+        let base64 = Array(Data(pkcs12).base64EncodedString(options: .lineLength76Characters).utf8)
+        for bytes in [pem, mark + pem, Array("0 lines\n".utf8) + pem, pkcs12, mark + pkcs12, base64, mark + base64] {
+            let kind = try KeyMaterial.read(bytes).first?.kind
+            #expect(kind == "key" || kind == "pkcs12")
+            #expect(KeyMaterial.mayHoldPrivateKey(bytes))
+        }
+        for count in 64..<68 { #expect(KeyMaterial.mayHoldPrivateKey(Array(base64.prefix(count)))) }
+        let certificate = try Certificate(fixture: "alice/cert.pem").der
+        let text = Array(Data(certificate).base64EncodedString(options: .lineLength76Characters).utf8)
+        for bytes in [certificate, text, mark + text] { #expect(!KeyMaterial.mayHoldPrivateKey(bytes)) }
+    }
+
     @Test(arguments: ["PEM", "DER"])
     func `all certificates are read from a PKCS#7 file`(form: String) throws {
         let openssl = try OpenSSLCommand()

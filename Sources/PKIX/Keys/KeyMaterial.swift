@@ -36,9 +36,25 @@ package enum KeyMaterial: Sendable {
     /// Whether `bytes` contain the BEGIN mark of a PEM block of any kind.
     package static func isPEM(_ bytes: [UInt8]) -> Bool { PEM.isPEM(bytes) }
 
-    /// Whether a file that begins with `head` may hold a private key: PKCS#12 or a private key, in DER or PEM.
+    /// Whether a file that begins with `head` may hold a private key: PKCS#12 or a private key, in one of the formats of `read`.
     package static func mayHoldPrivateKey(_ head: [UInt8]) -> Bool {
-        guard head.count > 1, head[0] == 0x30 else { return PEM.mayHoldPrivateKey(head) }
+        guard head.starts(with: byteOrderMark) else { return mayBePrivateKey(head) }
+        var text = Array(head.dropFirst(byteOrderMark.count))
+        defer { text.wipe() }
+        return mayBePrivateKey(text)
+    }
+
+    private static func mayBePrivateKey(_ head: [UInt8]) -> Bool {
+        // The text before a PEM block may begin with the character 0, which is also the first byte of DER.
+        if PEM.mayHoldPrivateKey(head) || mayBePrivateKey(der: head) { return true }
+        // If the head ends after the first character of a group, another character makes it base64.
+        guard var der = bareBase64(head) ?? bareBase64(head + [UInt8(ascii: "A")]) else { return false }
+        defer { der.wipe() }
+        return mayBePrivateKey(der: der)
+    }
+
+    private static func mayBePrivateKey(der head: [UInt8]) -> Bool {
+        guard head.count > 1, head[0] == 0x30 else { return false }
         let lengthCount = head[1] < 0x80 ? 0 : Int(head[1] & 0x7F)
         let fields = head.dropFirst(2 + lengthCount)
         // PKCS#12, PKCS#8 and the older formats of RSA and EC keys begin with a version number.
@@ -57,10 +73,7 @@ package enum KeyMaterial: Sendable {
             guard !items.isEmpty else { throw .malformed(.keyMaterial, "no PEM block with a key or certificate") }
             return items
         }
-        // "MI" is the beginning of a SEQUENCE with a long length in base64.
-        if bytes.starts(with: Array("MI".utf8)), let der = try? [UInt8](base64: bytes), let items = try item(der) {
-            return items
-        }
+        if let der = bareBase64(bytes), let items = try item(der) { return items }
         let isCut = bytes.first == 0x30 && (try? ElementExtent(of: bytes)) == nil
         throw .malformed(
             .keyMaterial,
@@ -68,6 +81,13 @@ package enum KeyMaterial: Sendable {
                 ? "damaged or cut off: its DER does not end where it should"
                 : "neither PEM nor DER of a key or certificate"
         )
+    }
+
+    /// The bytes of a file that is base64 without PEM lines; nil for any other file.
+    private static func bareBase64(_ bytes: [UInt8]) -> [UInt8]? {
+        // "MI" is the beginning of a SEQUENCE with a long length in base64.
+        guard bytes.starts(with: Array("MI".utf8)) else { return nil }
+        return try? [UInt8](base64: bytes)
     }
 
     private static func read(_ block: PEM.Block) throws(CMSError) -> [KeyMaterial] {

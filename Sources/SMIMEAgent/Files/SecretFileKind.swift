@@ -10,7 +10,8 @@ package enum SecretFileKind: CaseIterable, Sendable {
     case profile
     case storeCopy
 
-    /// The number of bytes at the start of a file that are enough to determine its kind.
+    /// The number of bytes at the start of a file that are enough to determine its kind. Only a PEM file may have a private key
+    /// after them.
     package static let headCount = 64 * 1024
 
     /// The kind of a file that begins with `head`; nil if the file is of no such kind.

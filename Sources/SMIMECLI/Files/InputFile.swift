@@ -74,6 +74,11 @@ enum PrivateKeyFile {
         else { return nil }
         defer { head.wipe() }
         if let kind = SecretFileKind(head: head) { return kind }
+        // In a PEM file, a key may follow many certificates.
+        if source.count > head.count, KeyMaterial.isPEM(head), var all = try? InputFile.bytes(of: source, at: path) {
+            defer { all.wipe() }
+            if KeyMaterial.mayHoldPrivateKey(all) { return .keys }
+        }
         // The contents of a profile that another program signed, or wrote in binary form, may not be recognized, so the
         // file's extension decides.
         return path.lowercased().hasSuffix(".mobileconfig") && !head.isEmpty ? .profile : nil
