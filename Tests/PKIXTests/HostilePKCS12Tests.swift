@@ -107,6 +107,24 @@ import Testing
         }
     }
 
+    @Test func `a damaged RSA key is malformed, and not unsupported`() throws {
+        let alice = try Certificate(fixture: "alice/cert.pem")
+        let key = try PrivateKey(pem: Fixtures.cert("alice/key.pem"), passphrase: nil)
+        var pkcs8 = try key.withPKCS8 { Array($0) }
+        let numbers = try privateNumbers(pkcs8)
+        let number = try #require(numbers.first)
+        // The tag of the private exponent, which has a length of two octets.
+        #expect(pkcs8[number.lowerBound - 4] == 0x02)
+        pkcs8[number.lowerBound - 4] = 0x04
+        let error = #expect(throws: CMSError.self) {
+            try self.read(.pfx([.plainSafe([.bag(1, pkcs8), .certificateBag(alice.der)])]))
+        }
+        guard case .malformed(.privateKey, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     @Test func `more than a thousand certificates are refused`() throws {
         let bag = [UInt8].certificateBag(try Certificate(fixture: "carol/cert.pem").der)
         let full = [[UInt8]](repeating: bag, count: 1000)

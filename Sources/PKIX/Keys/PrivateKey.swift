@@ -44,21 +44,26 @@ public struct PrivateKey: Sendable {
             try self.init(key.handle, publicKeyInfo: key.publicKeyInfo)
             return
         }
-        try Self.checkAlgorithm(first ?? pkcs8)
+        let algorithm = try Self.checkedAlgorithm(of: first ?? pkcs8)
         let info: Owned<PKCS8_PRIV_KEY_INFO>
         do throws(OpenSSLError) { info = try Owned(pkcs8: first ?? pkcs8) } catch {
             throw .malformed(.privateKey, "\(error)")
         }
         let handle: Handle<EVP_PKEY>
-        do throws(OpenSSLError) { handle = try Handle(info) } catch { throw .unsupported("private key: \(error)") }
+        do throws(OpenSSLError) { handle = try Handle(info) } catch {
+            // libcrypto supports every RSA key.
+            if algorithm == .Key.rsa { throw .malformed(.privateKey, "\(error)") }
+            throw .unsupported("private key of algorithm \(algorithm.algorithmName): \(error)")
+        }
         try self.init(handle)
     }
 
-    /// Rejects unsupported kinds of keys before libcrypto reads them. Also rejects large DSA keys: their encoding lacks the
-    /// public key, and an attacker could choose a key for which computing the public key takes very long.
+    /// The algorithm of the key. Rejects unsupported kinds of keys before libcrypto reads them. Also rejects large DSA keys:
+    /// their encoding lacks the public key, and an attacker could choose a key for which computing the public key takes very
+    /// long.
     ///
     /// - Throws: `CMSError.unsupported`; `.malformed` if the structure is not a PrivateKeyInfo.
-    private static func checkAlgorithm(_ pkcs8: [UInt8]) throws(CMSError) {
+    private static func checkedAlgorithm(of pkcs8: [UInt8]) throws(CMSError) -> ASN1ObjectIdentifier {
         guard let fields = try? ElementExtent.elements(of: pkcs8, limit: 2), fields.count == 2,
             let identifier = try? AlgorithmIdentifier(berEncoded: ASN1Node.read(pkcs8[fields[1].range]))
         else { throw .malformed(.privateKey, "no PrivateKeyInfo") }
@@ -67,6 +72,7 @@ public struct PrivateKey: Sendable {
         else {
             throw .unsupported("private key of algorithm \(identifier.algorithm.algorithmName)")
         }
+        return identifier.algorithm
     }
 
     /// The maximum size in bytes of an encoded DSA key: enough for a key of 4,096 bits.

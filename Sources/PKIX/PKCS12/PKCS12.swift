@@ -37,8 +37,9 @@ public struct PKCS12: Sendable {
     /// - Parameter maximumIterations: the maximum number of key derivation iterations that the file may specify. Up to twice
     ///   as many are run. With a higher limit, a malicious file could keep the processor busy for hours.
     /// - Throws: `CMSError.wrongPassphrase`; `.noKeyPair` if no key belongs to a certificate; `.limitExceeded` before the
-    ///   derivations that exceed the limit; `.unsupported` if no pair was found because of an unsupported algorithm;
-    ///   `.malformed`, also if private and public key do not belong together.
+    ///   derivations that exceed the limit; `.malformed`, also if private and public key do not belong together. If there is
+    ///   no pair and something in the file cannot be read, the error is that of the first such key or part, usually
+    ///   `.unsupported`.
     package init(
         _ bytes: [UInt8],
         passphrase: borrowing Passphrase?,
@@ -95,7 +96,7 @@ public struct PKCS12: Sendable {
         }
         for item in keys where paired.contains(item.key.publicKeyInfo) { try item.key.checkPair() }
         guard !keyed.isEmpty else {
-            if let name = opened.unsupported { throw .unsupported(name) }
+            if let failure = opened.failure { throw failure }
             throw .noKeyPair
         }
         for item in keys where !paired.contains(item.key.publicKeyInfo) {

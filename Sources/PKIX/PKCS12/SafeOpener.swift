@@ -7,8 +7,8 @@ struct SafeOpener {
     private(set) var certificates: [(certificate: Certificate, friendlyName: String?)] = []
     private(set) var certificateLists: [CertificateList] = []
     private(set) var problems: [Problem] = []
-    /// The first algorithm or type that is not supported; nil if there is none.
-    private(set) var unsupported: String?
+    /// Why the first key or part that is ignored cannot be read; nil if nothing is ignored for such a reason.
+    private(set) var failure: CMSError?
 
     private var budget: DerivationBudget
     /// The passphrase forms to try; the form that succeeded last comes first.
@@ -137,24 +137,15 @@ struct SafeOpener {
 
     private mutating func add(pkcs8: [UInt8], _ friendlyName: String?) throws(CMSError) {
         do throws(CMSError) { keys.append((try PrivateKey(pkcs8: pkcs8), friendlyName)) } catch {
-            skip(PKCS8.algorithm(of: pkcs8).map { "private key of algorithm \($0)" } ?? "private key")
+            failure = failure ?? error
+            warn(.pkcs12Unsupported, "a private key in the file is ignored: \(error)")
         }
     }
 
     private mutating func skip(_ name: String) {
-        unsupported = unsupported ?? name
+        failure = failure ?? .unsupported(name)
         warn(.pkcs12Unsupported, "a part of the file is ignored: \(name)")
     }
 
     private mutating func warn(_ code: ProblemCode, _ text: String) { problems.append(Problem(warning: code, text)) }
-}
-
-/// The fields of PrivateKeyInfo that are read here.
-private enum PKCS8 {
-    static func algorithm(of encoded: [UInt8]) -> String? {
-        guard var fields = try? ElementReader(ASN1Node.read(encoded)), (try? fields.next(.integer)) != nil,
-            let node = try? fields.next(.sequence), let identifier = try? AlgorithmIdentifier(berEncoded: node)
-        else { return nil }
-        return identifier.algorithm.algorithmName
-    }
 }
