@@ -45,6 +45,18 @@ import Testing
         #expect(revocation?.isCutShort == true)
     }
 
+    @Test(arguments: [(RevocationPolicy.soft, "crl-unreadable"), (.hard, "revocation-unknown")])
+    func `every sentence about unreadable lists is reported`(policy: RevocationPolicy, code: String) throws {
+        let scene = try RevocationScene()
+        var options = ValidationOptions(revocation: policy)
+        options.unreadableLists = ["the folder cannot be read"]
+        var store = TrustStore(anchors: [scene.ca]).judging(by: options)
+        store.unreadableLists = ["a list of the store cannot be read"]
+        let revocation = store.judge(scene.leaf, purpose: .signing, at: scene.now).revocation
+        let texts = revocation?.problems.filter { $0.code == code }.map(\.text) ?? []
+        #expect(texts.suffix(2) == ["a list of the store cannot be read", "the folder cannot be read"], "\(texts)")
+    }
+
     @Test func `an entry by the issuer counts, whatever else is in the list`() throws {
         let scene = try RevocationScene()
         // An unknown critical extension, and a distribution point that the certificate does not name.

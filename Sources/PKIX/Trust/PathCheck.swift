@@ -86,7 +86,8 @@ struct PathCheck {
         }
         return ChainVerdict.Revocation(
             status: verdict.status == .good && !unreadable.isEmpty ? .unknown : verdict.status,
-            problems: (verdict.problems + unreadable).firstOfEachCode,
+            // An unreadable list in the message hides none of these sentences, although the code is the same.
+            problems: verdict.problems.firstOfEachCode + unreadable,
             unknownPlaces: verdict.unknownPlaces,
             isFirstRevoked: verdict.isFirstRevoked,
             usesAllEvidence: verdict.usesAllEvidence && (isHard || unreadable.isEmpty),

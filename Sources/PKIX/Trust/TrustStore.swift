@@ -33,7 +33,7 @@ public struct TrustStore: Hashable, Sendable {
     /// lists are not verified with other keys.
     package var listSigners: [Fingerprint: PublicKeyDigest] = [:]
     /// Unreadable revocation lists, and unreadable folders or files of lists, each described by a sentence. If revocation is
-    /// checked, every verdict reports the first of these sentences, and its revocation status is not `good`.
+    /// checked, every verdict reports all of these sentences, and its revocation status is not `good`.
     package var unreadableLists: [String] = []
     /// Earlier OCSP responses, by the certificate. The responses are verified again when they are used.
     package var responses: [OCSPResponse.Subject: OCSPResponse] = [:]
