@@ -108,7 +108,7 @@ extension Certificate {
 }
 
 extension Certificate {
-    /// The approximate time for verifying one signature with this key, in units of an RSA-2048 signature with a small
+    /// The approximate time for verifying one signature with this key, in units of `WorkBudget`: 4 for RSA-2048 with a small
     /// exponent.
     package var verificationCost: Int {
         switch publicKeyAlgorithm {
