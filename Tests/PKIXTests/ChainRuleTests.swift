@@ -170,6 +170,23 @@ import Testing
         )
     }
 
+    @Test func `a part of a day counts as a day of the validity period`() throws {
+        var factory = try CertificateFactory()
+        let person = CertificateFactory.person("a@example.com")
+        try factory.issue("leaf", subject: "/CN=L", extensions: person, options: "-days 826")
+        var der = try factory.certificate("leaf").der
+        // The period consists of two UTCTime elements. It now begins at noon and ends at midnight: 825.5 days.
+        let header: [UInt8] = [0x30, 0x1E, 0x17, 0x0D]
+        let start = try #require(der.firstRange(of: header)).upperBound
+        der.replaceSubrange((start + 6)..<(start + 12), with: Array("120000".utf8))
+        der.replaceSubrange((start + 21)..<(start + 27), with: Array("000000".utf8))
+        let leaf = try Certificate(der: der)
+        let store = TrustStore().judging(by: ValidationOptions(revocation: .off, profile: .strict))
+        let problems = store.judge(leaf, purpose: .signing, at: leaf.notBefore).problems
+        let text = problems.first { $0.code == "profile-validity" }?.text
+        #expect(text?.contains("valid for 826 days") == true, "\(problems)")
+    }
+
     @Test func `no chain leads through an authority with a weak RSASSA-PSS key`() throws {
         var factory = try CertificateFactory()
         let key = "RSA-PSS -pkeyopt rsa_keygen_bits:1000"

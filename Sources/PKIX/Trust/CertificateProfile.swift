@@ -26,7 +26,9 @@ package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
         var problems: [Problem] = []
         let days = leaf.notAfter.timeIntervalSince(leaf.notBefore) / 86_400
         if days > maximumDays {
-            let text = "\(leaf.subject) is valid for \(Int(days)) days; the maximum is \(Int(maximumDays))"
+            // A part of a day counts as a day (SMBR §6.3.2).
+            let counted = Int(days.rounded(.up))
+            let text = "\(leaf.subject) is valid for \(counted) days; the maximum is \(Int(maximumDays))"
             problems.append(Problem(.profileValidity, text))
         }
         // §7.1.2.3 f
