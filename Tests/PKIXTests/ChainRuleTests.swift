@@ -170,6 +170,21 @@ import Testing
         )
     }
 
+    @Test func `the CA/Browser Forum rules do not concern the authorities of a pinned certificate`() throws {
+        var factory = try CertificateFactory()
+        let key = "RSA -pkeyopt rsa_keygen_bits:2044"
+        try factory.issue("ca", subject: "/CN=C", key: key, extensions: CertificateFactory.authority)
+        let person = CertificateFactory.person("a@example.com")
+        try factory.issue("leaf", subject: "/CN=L", by: "ca", extensions: person, options: "-days 800")
+        let (leaf, ca) = (try factory.certificate("leaf"), try factory.certificate("ca"))
+        let options = ValidationOptions(revocation: .off, profile: .strict)
+        for (store, isReported) in [(TrustStore(pinned: [leaf.publicKeyDigest]), false), (TrustStore(), true)] {
+            let verdict = store.judging(by: options).judge(leaf, extra: [ca], purpose: .signing, at: leaf.notBefore)
+            #expect(verdict.isTrusted == !isReported)
+            #expect(verdict.problems.contains { $0.code == "profile-key-size" } == isReported, "\(verdict.problems)")
+        }
+    }
+
     @Test func `a part of a day counts as a day of the validity period`() throws {
         var factory = try CertificateFactory()
         let person = CertificateFactory.person("a@example.com")

@@ -38,18 +38,19 @@ struct PathCheck {
         if isTrustedAlone, !store.options.policies.isMet(byTrusted: leaf) {
             problems.append(PathVerification.policyProblem)
         }
-        problems += store.options.profile?.problems(path.certificates, endsAtAnchor: path.end == .anchor) ?? []
+        // The authorities of a pinned certificate do not matter.
+        let relevant = isPinned ? Array(path.certificates.prefix(1)) : path.certificates
+        problems += store.options.profile?.problems(relevant, endsAtAnchor: path.end == .anchor) ?? []
         let trust: ChainVerdict.Trust? =
             if isPinned { .pinned } else if path.end == .anchor, let last = path.certificates.last {
                 .anchor(last.fingerprint)
             } else { nil }
-        let timed = isPinned ? Array(path.certificates.prefix(1)) : path.certificates
         return ChainVerdict(
             certificates: path.certificates,
             trust: trust,
             problems: problems.firstOfEachCode,
-            timeProblems: timed.enumerated().compactMap { timeProblem($0.element, isLeaf: $0.offset == 0) },
-            validity: validity(of: timed),
+            timeProblems: relevant.enumerated().compactMap { timeProblem($0.element, isLeaf: $0.offset == 0) },
+            validity: validity(of: relevant),
             revocation: revocation(of: path, isPinned: isPinned, found: problems),
             isChecked: isChecked,
             isWeak: isWeak(path, isPinned: isPinned)
