@@ -153,6 +153,14 @@ import Testing
         #expect(bad.lifetime(about: leaf, issuedBy: try factory.certificate("ca"), at: before) == nil)
     }
 
+    @Test func `the hashes of two responses with the same certificate of the responder differ`() throws {
+        let factory = try makeChain()
+        let one = try answer(about: "leaf", "V", by: "responder", in: factory)
+        let two = try answer(about: "other", "V", by: "responder", in: factory)
+        #expect(one.der.suffix(256) == two.der.suffix(256))
+        #expect(one.hashValue != two.hashValue)
+    }
+
     /// The response of ca about leaf with an answer for each of `statuses`, which are CertStatus elements (RFC 6960 §4.2.1).
     private func response(
         _ statuses: [[UInt8]],

@@ -166,8 +166,12 @@ package struct OCSPResponse: Sendable {
 extension OCSPResponse: Hashable {
     package static func == (one: OCSPResponse, other: OCSPResponse) -> Bool { one.der == other.der }
 
-    // Hashes only the end, because the response may be long. The end is the signature, if no certificates follow it.
-    package func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(256)) }
+    // Hashes only two parts, because the response may be long. The beginning names the time and the certificate, and the end is
+    // the signature, if no certificates follow it.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(der.prefix(512))
+        hasher.combine(der.suffix(256))
+    }
 }
 
 /// A request to an OCSP responder for the status of one certificate.
