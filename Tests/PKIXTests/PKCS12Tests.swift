@@ -25,6 +25,12 @@ import Testing
         #expect(file.problems.isEmpty)
     }
 
+    @Test func `text before a PEM block may begin with any character`() throws {
+        let bytes = try Array("0 lines\n".utf8) + Fixtures.cert("p12-cases/pem-armoured.p12")
+        #expect(PKCS12.isPKCS12(bytes))
+        #expect(try PKCS12(bytes, passphrase: Passphrase("test".utf8)).identities.count == 1)
+    }
+
     @Test func `an empty passphrase opens files made without one, and the reverse`() throws {
         for (name, passphrase) in [
             ("empty-password", ""), ("empty-password", nil), ("absent-password", nil), ("absent-password", ""),

@@ -69,13 +69,18 @@ public struct PKCS12: Sendable {
 
     /// Whether `bytes` look like a PKCS#12 file, in BER, DER or PEM.
     package static func isPKCS12(_ bytes: [UInt8]) -> Bool {
-        if bytes.first != 0x30, PEM.isPEM(bytes) { return (try? unarmored(bytes)) != nil }
+        isBinary(bytes) || PEM.isPEM(bytes) && (try? unarmored(bytes)) != nil
+    }
+
+    /// Whether `bytes` look like a PKCS#12 file in BER or DER. The first byte alone is not sufficient evidence, because text
+    /// before a PEM block may begin with it: the character 0.
+    private static func isBinary(_ bytes: [UInt8]) -> Bool {
         guard let fields = try? ElementExtent.elements(of: bytes, limit: 2), fields.count == 2 else { return false }
         return bytes[fields[0].range] == [0x02, 0x01, 0x03] && fields[1].identifier == 0x30
     }
 
     static func unarmored(_ bytes: [UInt8]) throws -> [UInt8] {
-        guard bytes.first != 0x30, PEM.isPEM(bytes) else { return bytes }
+        guard !isBinary(bytes), PEM.isPEM(bytes) else { return bytes }
         guard let block = try PEM.blocks(in: bytes).first(where: { $0.label == "PKCS12" }) else {
             throw CMSError.malformed(.pkcs12, "no PEM block of PKCS#12")
         }
