@@ -141,6 +141,17 @@ import Testing
         #expect(try revocation([garbage, other, good], factory)?.status == .good)
     }
 
+    @Test func `responses after the sixteenth are ignored, and this is reported`() throws {
+        let factory = try makeChain()
+        let good = try answer(about: "leaf", "V", by: "ca", in: factory)
+        let cases: [(Int, [String])] = [(16, []), (17, ["ocsp-unusable"])]
+        for (count, codes) in cases {
+            let revocation = try revocation([OCSPResponse](repeating: good, count: count), factory)
+            #expect(revocation?.status == .good)
+            #expect(revocation?.problems.map(\.code) == codes)
+        }
+    }
+
     @Test func `a permanent revocation counts whenever the responder stated it`() throws {
         let factory = try makeChain()
         // Revoked since 1 January 2025.

@@ -108,7 +108,7 @@ extension ProblemCode {
             "no certificate is learned, because the mail has no signature that is valid, trusted and by the sender"
         case .nulByte: "the header or the signed text contains a NUL byte"
         case .ocspUnusable:
-            "an OCSP response is not current, not about the chain, or by an unauthorized responder, and is ignored"
+            "an OCSP response is not current, not about the chain, by an unauthorized responder, or one of too many, and is ignored"
         case .pkcs12BadCertificate: "a certificate in the PKCS#12 file cannot be read, and is ignored"
         case .pkcs12BadCRL: "a revocation list in the PKCS#12 file cannot be read, and is ignored"
         case .pkcs12KeyWithoutCertificate:

@@ -31,8 +31,8 @@ package struct ChainVerdict: Hashable, Sendable {
         package private(set) var unknownPlaces: [Int]
         /// Whether the first certificate of the chain is revoked.
         let isFirstRevoked: Bool
-        /// Whether all lists, and all responses in the message, were used: none was rejected as forged, unreadable or unusable.
-        /// If libcrypto ran out of memory, intact data may also have been rejected.
+        /// Whether all lists, and all responses in the message, were used: none was rejected as forged, unreadable or unusable,
+        /// or ignored as one of too many. If libcrypto ran out of memory, intact data may also have been rejected.
         let usesAllEvidence: Bool
         /// Whether some lists or responses were not read, because that takes too long or there are too many lists. They might
         /// revoke a certificate, so the chain must not be used even if an unknown status is accepted.

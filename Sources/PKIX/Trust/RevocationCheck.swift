@@ -60,10 +60,10 @@ struct RevocationCheck {
                 to: &statuses,
                 lists,
                 isCutShort: &areResponsesCutShort
-            )
+            ) || responses.count > Self.maximumResponses
         {
-            let text = "an OCSP response is not current, not about this chain, or by an unauthorized responder"
-            problems.append(Problem(.ocspUnusable, text))
+            let text = "an OCSP response is not current, not about this chain, by an unauthorized responder"
+            problems.append(Problem(.ocspUnusable, "\(text), or one of more than \(Self.maximumResponses)"))
             usesAllEvidence = false
         }
         _ = apply(asked, to: &statuses, lists, isCutShort: &areResponsesCutShort)
