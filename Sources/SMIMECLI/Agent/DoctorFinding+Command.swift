@@ -62,7 +62,7 @@ extension DoctorRemedy {
             "say where its configuration is, --mta-config DIR; or set it up first (Debian: dpkg-reconfigure postfix)"
         case .showAccount(let address): "see smime account show \(shell: address)"
         case .trustHeld(let address, let fingerprint):
-            "after comparing its fingerprint: smime recipient trust \(address) --fingerprint \(fingerprint)"
+            "after comparing its fingerprint: smime recipient trust \(shell: address) --fingerprint \(fingerprint)"
         case .trustRoot(let root): "if \(root.subject) is the right root: smime trust add \(root.fingerprint)"
         }
     }

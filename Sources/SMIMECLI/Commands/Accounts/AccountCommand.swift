@@ -167,7 +167,7 @@ extension SMIMECommand.AccountCommand {
             }
             for rule in left {
                 Console.hint(
-                    "a rule for mail to the address remains; to remove it: smime policy unset --\(rule.scope.side) \(rule.scope.text)"
+                    "a rule for mail to the address remains; to remove it: smime policy unset --\(rule.scope.side) \(shell: rule.scope.text)"
                 )
             }
         }
