@@ -23,6 +23,18 @@ extension Learning {
     }
 }
 
+extension LearningReport {
+    /// The entries of a preview about the certificates in `message`, one of the messages that were previewed. A certificate
+    /// that several of them contain has an entry for each.
+    func entries(about message: VerifiedMessage?) -> [Entry] {
+        guard let message else { return [] }
+        let own = entries.filter { $0.address == message.author && $0.messageID == message.messageID }
+        return [message.signerCertificate, message.encryptionCertificate].compactMap { certificate in
+            own.first { $0.certificate == certificate }
+        }
+    }
+}
+
 extension LearningReport.Entry {
     /// Reports on standard error what was learned; a change of certificate is reported as a warning, with what to do about
     /// the change.

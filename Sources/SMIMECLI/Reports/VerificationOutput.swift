@@ -18,19 +18,19 @@ struct VerificationOutput: Encodable {
     private let report: VerificationReport
     /// The result for `--assert-signer`; nil if the option is not given.
     private let assertion: Assertion?
-    /// The certificates that the command learns from its inputs; nil if the command never learns.
+    /// The certificates that the command learns from this input; nil if the command never learns.
     private let learned: [LearnedReport]?
 
     init(
         _ report: VerificationReport,
-        learned: LearningReport? = nil,
+        learned: [LearningReport.Entry]? = nil,
         assertion: Assertion? = nil,
         file: String
     ) {
         self.file = file
         self.report = report
         self.assertion = assertion
-        self.learned = learned?.entries.map(LearnedReport.init)
+        self.learned = learned?.map(LearnedReport.init)
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -76,7 +76,9 @@ extension SMIMECommand {
                 try FileReport.print(
                     outcomes.map { outcome in
                         let name = InputFile.name(outcome.path)
-                        let report = outcome.value.map { output($0.report, learned, file: name) }
+                        let report = outcome.value.map { value in
+                            output(value.report, learned.entries(about: value.learnable), file: name)
+                        }
                         return (name, report, outcome.failure)
                     }
                 )
@@ -87,7 +89,7 @@ extension SMIMECommand {
 
         private func output(
             _ report: VerificationReport,
-            _ learned: LearningReport,
+            _ learned: [LearningReport.Entry],
             file: String
         ) -> VerificationOutput {
             VerificationOutput(report, learned: learned, assertion: verification.assertion(on: report), file: file)

@@ -111,7 +111,7 @@ extension SMIMECommand {
             try FileReport.print(
                 outcomes.map { outcome in
                     let file = InputFile.name(outcome.path)
-                    return (file, outcome.value.map { output($0.content.report, learned, file: file) }, outcome.failure)
+                    return (file, outcome.value.map { output($0.content, learned, file: file) }, outcome.failure)
                 }
             )
         }
@@ -141,11 +141,16 @@ extension SMIMECommand {
         }
 
         private func output(
-            _ report: VerificationReport,
+            _ content: VerifiedContent,
             _ learned: LearningReport,
             file: String
         ) -> VerificationOutput {
-            VerificationOutput(report, learned: learned, assertion: verification.assertion(on: report), file: file)
+            VerificationOutput(
+                content.report,
+                learned: learned.entries(about: content.learnable),
+                assertion: verification.assertion(on: content.report),
+                file: file
+            )
         }
 
         private func verify(_ path: String, _ opener: MessageOpener) async throws -> Checked {
