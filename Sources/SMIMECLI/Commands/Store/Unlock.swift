@@ -48,7 +48,9 @@ extension SMIMECommand {
                 case "s": number
                 default: nil
                 }
-            let duration = try shortUnit ?? TimeOptions.interval(text)
+            guard let duration = shortUnit ?? (try? TimeOptions.interval(text)) else {
+                throw ValidationError("'\(text)' is not a time like 30m, 8h or 2d")
+            }
             guard duration >= 1, duration <= maximumDuration else {
                 throw ValidationError("'\(text)' is not between 1s and 7d")
             }
