@@ -26,6 +26,16 @@ extension FingerprintPrefix: ExpressibleByArgument {
         "\(self): others can make a certificate whose fingerprint begins like this; give the whole fingerprint to trust one"
     }
 
+    /// The whole fingerprint.
+    ///
+    /// - Throws: `Failure` with status 64 if this is only a prefix.
+    func complete() throws -> Fingerprint {
+        guard let whole else {
+            throw Failure(.usage, tooShort, hints: ["a whole fingerprint is sha256: and 64 hexadecimal digits"])
+        }
+        return whole
+    }
+
     /// Rejects a prefix on which trust depends, unless a person at the terminal can compare the rest.
     ///
     /// - Throws: `Failure` with status 64

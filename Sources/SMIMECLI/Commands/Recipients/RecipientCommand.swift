@@ -58,13 +58,7 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            if let prefix = fingerprint.first(where: { $0.whole == nil }) {
-                throw Failure(
-                    .usage,
-                    prefix.tooShort,
-                    hints: ["a whole fingerprint is sha256: and 64 hexadecimal digits"]
-                )
-            }
+            for prefix in fingerprint { _ = try prefix.complete() }
             let batch = try await batch()
             for item in batch.recipients { warn(of: item.certificate) }
             let store = try await global.store(.readWrite)

@@ -117,11 +117,12 @@ extension SMIMECommand.TrustCommand {
         )
         var files: [String]
         @Option(help: ArgumentHelp("Trust only the certificate with this complete fingerprint.", valueName: "fpr"))
-        var fingerprint: Fingerprint?
+        var fingerprint: FingerprintPrefix?
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
+            let fingerprint = try fingerprint?.complete()
             let known = files.compactMap { Fingerprint($0) }
             var batch = ImportBatch()
             for file in files where Fingerprint(file) == nil {
