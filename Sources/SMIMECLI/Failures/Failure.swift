@@ -58,14 +58,17 @@ struct Failure: Error {
         )
     }
 
-    /// `message` with a plainer sentence in place of the parser's about an invalid value.
+    /// `message` with a plainer sentence in place of the parser's about an invalid value. If the reason that follows begins
+    /// with the value, the reason alone is the sentence.
     private static func rewordingInvalidValue(in message: Substring) -> Substring {
         guard let found = message.prefixMatch(of: /The value ('.*') is invalid for '([^']*)'/) else { return message }
         let (value, name) = (found.output.1, found.output.2)
         let rest = message[found.range.upperBound...]
+        let option = name.prefix { $0 != "<" }
+        let place = option.isEmpty ? "" : "\(option.dropLast()): "
+        if rest.hasPrefix(": \(value) ") { return "\(place)\(rest.dropFirst(2))" }
         guard name.hasSuffix("<addr>") else { return "\(value) is not valid for \(name)\(rest)" }
-        let option = name.dropLast("<addr>".count)
-        return "\(option.isEmpty ? "" : "\(option.dropLast()): ")\(value) is not a mail address\(rest)"
+        return "\(place)\(value) is not a mail address\(rest)"
     }
 
     /// The words in single quotes in `text`.
