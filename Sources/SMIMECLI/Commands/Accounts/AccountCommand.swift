@@ -148,7 +148,7 @@ extension SMIMECommand.AccountCommand {
             }
             let store = try await global.store(.readWrite)
             let (account, removedKeys, rules) = try await store.accounts.remove(address)
-            let cipher = try? await store.cipherPreferences().cipher(for: account.address)
+            let cipher = await cipher(of: account, in: store)
             if cipher != nil { try await store.setCipher(nil, for: account.address) }
             let left = try await store.recipientRules(for: account)
             try await store.close()
@@ -169,6 +169,17 @@ extension SMIMECommand.AccountCommand {
                 Console.hint(
                     "a rule for mail to the address remains; to remove it: smime policy unset --\(rule.scope.side) \(shell: rule.scope.text)"
                 )
+            }
+        }
+
+        /// The account's cipher in the setting encryption.unknown. If the setting cannot be read, the account is removed
+        /// nevertheless, and a warning says that the cipher may remain.
+        private func cipher(of account: Account, in store: Store) async -> ContentCipher? {
+            do { return try await store.cipherPreferences().cipher(for: account.address) } catch {
+                let failure = Failure(error)
+                Console.warning("\(account.address): its cipher may remain in the settings: \(failure.message)")
+                failure.hints.forEach(Console.hint)
+                return nil
             }
         }
 
