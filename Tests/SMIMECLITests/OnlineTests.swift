@@ -148,7 +148,7 @@ import Testing
         #expect(result.status == 0)
         let lines = result.errorText.split(separator: "\n")
         #expect(lines.count == 4, "\(result.errorText)")
-        #expect(lines.last == "smime: 5 more services did not answer, or could not be asked")
+        #expect(lines.last == "smime: warning: 5 more services did not answer, or could not be asked")
     }
 
     /// Unusable results: silence, a refusal, garbage, an answer about another certificate or by an unknown signer, a flood

@@ -110,7 +110,7 @@ extension OnlineRevocation {
     /// - Throws: the error of settings that could not be read.
     func finish() async throws {
         if let failure { throw Failure(failure) }
-        for text in await warnings { Console.note(text) }
+        for text in await warnings { Console.warning(text) }
         if let text = await keepOrExplain() { Console.warning(text) }
     }
 }
