@@ -51,6 +51,15 @@ import Testing
         #expect(try RecipientPlan.hiddenRecipients(of: fields).map(\.text) == ["p384@example.com"])
     }
 
+    @Test func `an address in To and in Bcc gets no second copy`() async throws {
+        let home = try await TestHome(knowing: ["bob", "carol"])
+        let fields = try header("To: bob@example.com", "Bcc: bob@example.com, carol@example.com")
+        let copies = try await copies(of: fields, in: home)
+        #expect(copies.map(\.number) == [nil, 1])
+        #expect(copies.map { $0.addresses.map(\.text) } == [["bob@example.com"], ["carol@example.com"]])
+        #expect(try RecipientPlan.hiddenRecipients(of: fields).map(\.text) == ["carol@example.com"])
+    }
+
     @Test func `recipients named by the caller replace those of the header`() async throws {
         let home = try await TestHome(knowing: ["bob"])
         let copies = try await copies(

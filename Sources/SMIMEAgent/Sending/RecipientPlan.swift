@@ -65,8 +65,8 @@ package struct RecipientPlan: Sendable {
     }
 
     /// The copies of a message with `header`. If there are `addresses`, or a secret decrypts the message, there is one
-    /// copy, and the header is not read. Otherwise there is one copy for To and Cc, and one for each Bcc recipient; for a
-    /// resent message, the fields of the latest resending are read instead.
+    /// copy, and the header is not read. Otherwise there is one copy for To and Cc, and one for each other recipient
+    /// in Bcc; for a resent message, the fields of the latest resending are read instead.
     ///
     /// - Parameters:
     ///   - senders: the senders, whose exceptions in the setting `encryption.unknown` apply.
@@ -105,9 +105,11 @@ package struct RecipientPlan: Sendable {
         return copies
     }
 
-    /// The recipients of separate copies, in the order of the copies' numbers.
+    /// The recipients of separate copies, in the order of the copies' numbers. An address that To or Cc names as well has no
+    /// copy of its own.
     package static func hiddenRecipients(of header: HeaderBlock) throws -> [EmailAddress] {
-        try addresses(in: header.hiddenRecipientFields)
+        let visible = Set(try addresses(in: header.visibleRecipientFields))
+        return try addresses(in: header.hiddenRecipientFields).filter { !visible.contains($0) }
     }
 
     /// All recipients in the header, each once.
