@@ -126,6 +126,9 @@ import Testing
             let (trusted, _) = try runner.run(verb, answering: ["y"])
             #expect(trusted.status == 0, "\(trusted.errorText)")
             #expect(!trusted.text.isEmpty)
+            // Nothing would change, so there is no question.
+            let (again, none) = try runner.run(verb, answering: [])
+            #expect(again.status == 0 && none.isEmpty, "\(again.errorText)\(none)")
             let (unknown, silent) = try runner.run(Array(verb.dropLast()) + ["00000000"], answering: ["y"])
             #expect(unknown.status == 67 && silent.isEmpty, "\(unknown.errorText)\(silent)")
             let refused = try runner.run(verb)

@@ -159,8 +159,8 @@ extension SMIMECommand.RecipientCommand {
             let known = try await target.known()
             if let prefix = target.fingerprint {
                 let fingerprint = try prefix.only(among: known.map(\.certificate.fingerprint))
-                let named = known.map(\.certificate).filter { $0.fingerprint == fingerprint }
-                try FingerprintConfirmation(address).ask(named)
+                let new = known.filter { $0.certificate.fingerprint == fingerprint && $0.trust != .pinned }
+                if !new.isEmpty { try FingerprintConfirmation(address).ask(new.map(\.certificate)) }
                 return [fingerprint]
             }
             guard !known.isEmpty else { throw KeystoreError.unknownRecipient(address) }

@@ -33,17 +33,20 @@ extension SMIMECommand.TrustCommand.Add {
         }
     }
 
-    /// The certificate in the store whose fingerprint begins with `prefix`, after the user has confirmed the rest.
+    /// The certificate in the store whose fingerprint begins with `prefix`, after the user has confirmed the rest. A
+    /// certificate that is an anchor already needs no confirmation.
     func confirmed(_ prefix: FingerprintPrefix) async throws -> Certificate {
         try prefix.checkForTrust()
-        let certificates = try await global.store(.readOnly).certificates(named: prefix)
+        let store = try await global.store(.readOnly)
+        let certificates = try await store.certificates(named: prefix)
         let fingerprint = try prefix.only(among: certificates.map(\.fingerprint))
         guard let certificate = certificates.first(where: { $0.fingerprint == fingerprint }) else {
             throw KeystoreError.unknownCertificate(fingerprint)
         }
+        let isAnchor = try await store.anchors.all().contains { $0.certificate == certificate }
         try Confirmation.ask(
             Self.question(about: certificate),
-            unless: false,
+            unless: isAnchor,
             by: "smime trust add \(fingerprint)"
         )
         return certificate
