@@ -8,6 +8,8 @@ package struct HelpScreen {
     /// The column in which the parser begins explanations.
     private static let explanationColumn = 26
     private static let optionsTitle: Substring = "OPTIONS:"
+    /// What the parser writes before the possible values of an option.
+    private static let valuesStart = "(values:"
     /// The end of the parser's title for a group of verbs.
     private static let groupEnd = " SUBCOMMANDS:"
     /// The options that only `--help-all` shows, unless an example uses them.
@@ -65,13 +67,39 @@ package struct HelpScreen {
         let first = parts.firstIndex { $0.first?.hasPrefix("USAGE: ") == true } ?? parts.endIndex
         paragraphs = parts[..<first].map { Paragraph(lines: $0) }
         isOverview = parts[first...].contains { $0.first?.hasSuffix(Self.groupEnd) == true }
-        sections = parts[first...].map(Self.withoutGroupEnd)
+        sections = parts[first...].map { Self.withoutRepeatedValues(Self.withoutGroupEnd($0)) }
     }
 
     /// `section` without the word that the parser adds to the name of a group of verbs.
     private static func withoutGroupEnd(_ section: [Substring]) -> [Substring] {
         guard let title = section.first, title.hasSuffix(groupEnd) else { return section }
         return [title.dropLast(groupEnd.count) + ":"] + section.dropFirst()
+    }
+
+    /// `section` without the possible values that the parser adds to an explanation that names them all.
+    private static func withoutRepeatedValues(_ section: [Substring]) -> [Substring] {
+        var lines: [Substring] = []
+        var start = 0
+        for line in section {
+            if !line.hasPrefix("   ") { start = lines.count }
+            lines.append(line)
+            guard line.hasSuffix(")"), let row = lines[start...].lastIndex(where: { $0.contains(valuesStart) }),
+                let mark = lines[row].firstRange(of: valuesStart)
+            else { continue }
+            let before = lines[row][..<mark.lowerBound]
+            let explained = lines[start..<row].flatMap(words) + words(before)
+            let values = ([lines[row][mark.upperBound...]] + lines[(row + 1)...]).joined(separator: " ")
+            // A default value, which the parser adds after a semicolon, is never repeated.
+            guard !values.contains(";"), Set(explained).isSuperset(of: words(values[...])) else { continue }
+            lines.removeSubrange(row...)
+            if !before.allSatisfy({ $0 == " " }) { lines.append(before.dropLast()) }
+        }
+        return lines
+    }
+
+    /// The words in `text`, which may contain hyphens.
+    private static func words(_ text: Substring) -> [Substring] {
+        text.split { !$0.isLetter && !$0.isNumber && $0 != "-" }
     }
 
     private var lineCount: Int { text.count { $0 == "\n" } + 1 }
