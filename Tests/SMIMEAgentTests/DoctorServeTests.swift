@@ -124,6 +124,22 @@ import Testing
         #expect(codes([port, transport, Self.back]) == ["mta-direction"])
     }
 
+    /// The `out` in `south` is no direction, and the name of the transport counts before that of the host.
+    @Test func `The direction is in the words of a name`() {
+        let port =
+            "smtp inet n - n - - smtpd -o receive_override_options=no_address_mappings "
+            + "-o smtpd_relay_restrictions=reject_unauth_destination -o content_filter="
+        let transport = Self.transport.replacing("smime-out", with: "gw-in")
+        for hop in ["smime.south.example:10026", "smime-out.example:10026"] {
+            #expect(codes([port + "gw-in:\(hop)", transport, Self.back]) == ["mta-serve-tcp"], "\(hop)")
+        }
+        let submission = Self.port("-o content_filter=gw:smime-out.example.in:10025")
+        let gateway = Self.transport.replacing("smime-out", with: "gw")
+        #expect(codes([submission, gateway, Self.back]) == ["mta-serve-tcp"])
+        let named = [Self.port("-o content_filter=smimein:unix:/run/smime/a"), "smimein unix - - n - 20 lmtp"]
+        #expect(codes(named + [Self.back]).contains("mta-direction"))
+    }
+
     @Test func `A port of this host that has no filter by mistake is not taken for the one for results`() {
         let stray = Self.back.replacing("-o content_filter= ", with: "")
         let port = Self.port("-o content_filter=smime-out:unix:/run/smime/outgoing")

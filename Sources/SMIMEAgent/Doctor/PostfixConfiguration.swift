@@ -201,7 +201,7 @@ extension PostfixConfiguration {
         }
         let milters = milters(of: port).map(ServeListener.address)
         return milters.first { isServe($0, named: "") }.map {
-            Route(name: $0, direction: direction(of: $0, named: $0), address: $0, isMilter: true)
+            Route(name: $0, direction: direction(of: $0, named: ""), address: $0, isMilter: true)
         }
     }
 
@@ -233,10 +233,25 @@ extension PostfixConfiguration {
         listeners.contains { $0.address == address } || name.hasPrefix("smime") || address.contains("smime")
     }
 
+    /// The direction according to the service's options, or else to the name of the transport, the path of the socket, or
+    /// the first label of the host's name. Other labels may be such a word by chance, as in `smime.example.in`.
     private func direction(of address: String, named name: String) -> Direction? {
         if let listener = listeners.first(where: { $0.address == address }) { return listener.direction }
-        let texts = [name, address]
-        if texts.contains(where: { $0.contains("out") }) { return .outgoing }
-        return texts.contains { $0.contains("smime-in") || $0.contains("incoming") } ? .incoming : nil
+        let place = address.hasPrefix("unix:") ? address : String(address.prefix { $0 != "." })
+        return [name, place].lazy.compactMap(Direction.init(namedIn:)).first
+    }
+}
+
+extension PostfixConfiguration.Direction {
+    /// The direction that a word of `text` names, as in `smime-in`, `smimeout2` or `/run/smime/outgoing`; nil if none does.
+    fileprivate init?(namedIn text: String) {
+        let words = text.lowercased().split { !$0.isLetter }.map { $0.hasPrefix("smime") ? $0.dropFirst(5) : $0 }
+        if !Set(words).isDisjoint(with: ["in", "inbound", "incoming"]) {
+            self = .incoming
+        } else if !Set(words).isDisjoint(with: ["out", "outbound", "outgoing"]) {
+            self = .outgoing
+        } else {
+            return nil
+        }
     }
 }
