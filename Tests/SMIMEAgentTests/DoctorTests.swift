@@ -59,6 +59,28 @@ import Testing
         #expect(isReported == changesMail, "\(findings.map(\.text))")
     }
 
+    @Test(arguments: ["--home /nonexistent/store", "--home=/nonexistent/store", "{--home=/nonexistent/store}"])
+    func `a store that does not exist is reported`(_ option: String) {
+        let service = Self.outgoing.replacing("user=smime", with: "user=nobody")
+            .replacing("--home /var/lib/smime", with: option)
+        let findings = Doctor(at: .judged).findings(of: configuration([service]), timeLimit: 540)
+        #expect(
+            findings.contains { $0.text == "smime-out: /nonexistent/store: no such store" },
+            "\(findings.map(\.text))"
+        )
+    }
+
+    @Test(arguments: [
+        "--sendmail {/opt/sendmail -t}", "--sendmail=/opt/sendmail", "{--sendmail=/opt/sendmail -t}",
+    ])
+    func `a sendmail that ends a message at a lone dot is reported`(_ option: String) {
+        let service = Self.outgoing.replacing("--sender=", with: "\(option) --sender=")
+        #expect(codes(configuration([service])).contains("filter-sendmail"))
+        let right = service.replacing("/opt/sendmail", with: "/opt/sendmail -i")
+        guard option.contains("{") else { return }
+        #expect(!codes(configuration([right])).contains("filter-sendmail"))
+    }
+
     @Test func `a check that cannot run is reported`() {
         let configuration = PostfixConfiguration(from: "/nowhere") { _ in throw CocoaError(.fileNoSuchFile) }
         let findings = Doctor(at: .judged).findings(of: configuration, timeLimit: 540)

@@ -68,7 +68,7 @@ struct DoctorPostfixCheck: DoctorCheck {
                 advice: "add --queue-id ${queue_id}"
             )
         }
-        checkOwner(service, words, user: user)
+        checkOwner(service, user: user)
         checkProgram(service, words)
         let users = configuration.services.filter {
             $0.override("content_filter")?.hasPrefix("\(service.name):") == true
@@ -100,7 +100,7 @@ struct DoctorPostfixCheck: DoctorCheck {
                 advice: "put n in its fifth column"
             )
         }
-        if !words.contains(where: { $0 == "--home" || $0.hasPrefix("--home=") }) {
+        if service.option("--home") == nil {
             addWiring(service.name, text: "does not get the store's directory", advice: "add --home /var/lib/smime")
         }
     }
@@ -130,12 +130,10 @@ struct DoctorPostfixCheck: DoctorCheck {
     }
 
     /// Checks that the filter runs as the owner of the store, who alone can open it.
-    private mutating func checkOwner(_ service: PostfixConfiguration.Service, _ words: [String], user: String) {
-        guard let option = words.firstIndex(of: "--home"), option + 1 < words.count,
-            let owner = SystemUser(named: String(user.prefix { $0 != ":" }))
+    private mutating func checkOwner(_ service: PostfixConfiguration.Service, user: String) {
+        guard let home = service.option("--home"), let owner = SystemUser(named: String(user.prefix { $0 != ":" }))
         else { return }
         var status = stat()
-        let home = words[option + 1]
         guard stat(home, &status) == 0 else {
             return addWiring(service.name, text: "\(home): no such store", advice: "see docs/postfix.md")
         }

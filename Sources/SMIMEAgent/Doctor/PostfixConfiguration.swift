@@ -33,13 +33,28 @@ package struct PostfixConfiguration: Sendable {
             return command.count > 2 && command[0].hasSuffix("smime") && command[1] == "filter" ? command : nil
         }
 
-        /// The value of the filter's option `name`; braces enclose a value with blanks (pipe(8)).
+        /// The value of the filter's option `name`, which is the argument after it, or follows it after `=`.
         func option(_ name: String) -> String? {
-            let words = filter ?? []
-            guard let place = words.firstIndex(of: name), place + 1 < words.count else { return nil }
-            guard words[place + 1].hasPrefix("{") else { return words[place + 1] }
-            let end = words[(place + 1)...].firstIndex { $0.hasSuffix("}") } ?? place + 1
-            return words[(place + 1)...end].joined(separator: " ").trimmingCharacters(in: ["{", "}"])
+            let arguments = filterArguments
+            guard let place = arguments.firstIndex(where: { $0 == name || $0.hasPrefix("\(name)=") }) else {
+                return nil
+            }
+            let value = arguments[place].dropFirst(name.count + 1)
+            guard arguments[place] == name else { return String(value) }
+            return place + 1 < arguments.count ? arguments[place + 1] : nil
+        }
+
+        /// The arguments of the command that runs `smime filter`. Braces enclose an argument with blanks (pipe(8)).
+        private var filterArguments: [String] {
+            var arguments: [String] = []
+            var words = filter ?? []
+            while let word = words.first {
+                let end = word.hasPrefix("{") ? words.firstIndex { $0.hasSuffix("}") } ?? 0 : 0
+                let argument = words[...end].joined(separator: " ")
+                arguments.append(word.hasPrefix("{") ? argument.trimmingCharacters(in: ["{", "}", " "]) : argument)
+                words.removeFirst(end + 1)
+            }
+            return arguments
         }
 
         /// The attribute of pipe(8) called `name`.
