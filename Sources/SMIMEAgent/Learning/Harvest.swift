@@ -74,7 +74,11 @@ package struct Harvest: Sendable {
                 }
                 started += 1
             }
-            for await outcome in group { pending.append(outcome) }
+            for await outcome in group {
+                bytes += outcome.count
+                pending.append(outcome)
+                advance(bytes)
+            }
             await store(&pending, &report, learned: learned)
         }
         report.isInterrupted = isInterrupted()
