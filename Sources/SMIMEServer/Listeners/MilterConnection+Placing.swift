@@ -16,7 +16,8 @@ extension MilterConnection {
         if let failure = failure(of: copy, delivery) { return delivery.done(failure) }
         guard let hop = settings.nextHop else {
             let reply = SMTPReply(451, "4.3.5", text: "the gateway cannot send the recipients different messages")
-            return delivery.done(.failed(reply, "--next-hop \(role.rawValue)=smtp:ADDRESS is needed for it"))
+            let reason = "the recipients get different messages, which needs --next-hop \(role.rawValue)=smtp:ADDRESS"
+            return delivery.done(.failed(reply, reason))
         }
         let generation = generation
         let sent = MessageFlow.PendingDelivery(copies: others, slot: delivery.slot, record: delivery.record) {
@@ -25,9 +26,7 @@ extension MilterConnection {
             // The mail server may stop before it receives the verdict and then send the message again.
             delivery.record(placement.served) { [self] in
                 guard generation == self.generation, flow != nil else {
-                    var failed = placement
-                    failed.failure = .undetermined
-                    return delivery.done(failed)
+                    return delivery.done(placement.failing(.undetermined, "the mail server has abandoned the message"))
                 }
                 send(copy, delivery, placement: placement)
             }
@@ -64,10 +63,8 @@ extension MilterConnection {
         _ delivery: MessageFlow.PendingDelivery,
         placement: MessageFlow.Placement
     ) {
-        var failed = placement
         guard !isOver else {
-            failed.failure = .undetermined
-            return delivery.done(failed)
+            return delivery.done(placement.failing(.undetermined, "the mail server has closed the connection"))
         }
         do {
             let sender = try InPlaceSender(copy, delivery.slot, over: channel)
@@ -83,22 +80,18 @@ extension MilterConnection {
                 },
                 end: { [self] failure in
                     if let failure {
-                        (failed.failure, failed.reason) = (.undetermined, failure)
                         // Pieces of the body that were sent cannot be withdrawn, so the connection is closed.
                         close()
-                        return delivery.done(failed)
+                        return delivery.done(placement.failing(.undetermined, failure))
                     }
                     channel.writeAndFlush(session.finishBody(), promise: nil)
                     delivery.done(placement)
                 }
             )
         } catch let error as MilterEditError {
-            failed.failure = error.reply
-            failed.reason = "\(error)"
-            delivery.done(failed)
+            delivery.done(placement.failing(error.reply, "\(error)"))
         } catch {
-            (failed.failure, failed.reason) = (.undetermined, "\(error)")
-            delivery.done(failed)
+            delivery.done(placement.failing(.undetermined, "\(error)"))
         }
     }
 }
@@ -154,5 +147,12 @@ extension MilterEditError {
 
 extension MessageFlow.Placement {
     /// A failure before any copy was sent.
-    static func failed(_ reply: SMTPReply, _ reason: String) -> Self { Self(failure: reply, reason: reason) }
+    static func failed(_ reply: SMTPReply, _ reason: String) -> Self { Self().failing(reply, reason) }
+
+    /// This result, with a failure of the milter: the message in the mail server is not replaced.
+    func failing(_ reply: SMTPReply, _ reason: String) -> Self {
+        var failed = self
+        (failed.failure, failed.reason, failed.isMilterFailure) = (reply, reason, true)
+        return failed
+    }
 }

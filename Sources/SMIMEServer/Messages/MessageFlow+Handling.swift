@@ -124,7 +124,7 @@ extension MessageFlow {
             core.metrics.unknown += 1
             log.warnings.append("the next hop may have the message, so another attempt may send it twice")
         }
-        log.fail("next hop: \(failure)" + (placement.reason.map { ": \($0)" } ?? ""))
+        if let error = placement.error { log.fail(error) }
         // The served recipients are recorded before the reply, because the mail server may start the next attempt when it
         // receives the reply.
         record(placement.served) { [self] in end(failure) }

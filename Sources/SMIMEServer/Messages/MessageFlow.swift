@@ -29,12 +29,21 @@ package final class MessageFlow {
         var failure: SMTPReply?
         /// The reason for a failed connection, for the log; nil if there is none.
         var reason: String?
+        /// Whether the milter failed, and not the next hop. Then the reason says everything.
+        var isMilterFailure = false
         /// Whether the connection ended after the content was sent and before the reply, so that the next hop may have the
         /// message (RFC 1047).
         var isUnknown = false
 
         package init(served: [String] = [], failure: SMTPReply? = nil, reason: String? = nil) {
             (self.served, self.failure, self.reason) = (served, failure, reason)
+        }
+
+        /// The failure for the log; nil if there is none.
+        var error: String? {
+            guard let failure else { return nil }
+            if isMilterFailure { return reason ?? "\(failure)" }
+            return "next hop: \(failure)" + (reason.map { ": \($0)" } ?? "")
         }
     }
 

@@ -25,6 +25,7 @@ def run(around):
         scripted(around)
     else:
         step("miltertest is not installed: its scripts (incoming, refused, aborted) are skipped")
+    unable(around)
     abused(around)
     check(around.service.stop() == 0, "SIGTERM does not end it with 0")
 
@@ -196,6 +197,28 @@ def scripted(around):
         with open(around.name("test.lua"), "w") as file:
             file.write(text)
         around.run(["miltertest", "-s", file.name])
+
+
+def unable(around):
+    step("a mail server that lets its milter add fields, but not remove any: the log says so once, and names no next hop")
+    client = socket.socket(socket.AF_UNIX)
+    client.settimeout(60)
+    client.connect(around.name("run", "in.milter"))
+    client.sendall(packet(b"O", struct.pack(">III", 6, 1, 0x1FFFFF)) + packet(b"D", b"Cj\0mx.test\0") + packet(b"C", b"client\0U"))
+    client.sendall(packet(b"M", b"<a@eve.test>\0") + packet(b"R", b"<unable@eve.test>\0"))
+    for name, value in (b"From", b"a@eve.test"), (b"Message-ID", b"<unable@test>"), (b"Authentication-Results", b"gw.test; smime=pass"):
+        client.sendall(packet(b"L", name + b"\0 " + value + b"\0"))
+    client.sendall(packet(b"N", b"") + packet(b"B", b"Hello.\r\n") + packet(b"E", b""))
+    lines = []
+
+    def is_logged():
+        lines[:] = [line for line in around.service.log().splitlines() if "message_id=<unable@test>" in line]
+        return lines
+
+    wait_until(is_logged, "no line in the log")
+    client.close()
+    check(lines[0].count("the mail server does not let its milter do what is needed") == 1, f"not once: {lines[0]}")
+    check("next hop" not in lines[0] and "status=deferred" in lines[0], f"the next hop is blamed: {lines[0]}")
 
 
 def abused(around):
