@@ -24,16 +24,19 @@ final class OperationsEndpoint {
 
     /// Opens the listener.
     ///
-    /// - Parameter allowed: the networks from which clients may connect, in addition to loopback addresses.
+    /// - Parameters:
+    ///   - passed: the sockets that systemd opened.
+    ///   - allowed: the networks from which clients may connect, in addition to loopback addresses.
     static func bind(
         _ name: SocketName,
         on loop: any EventLoop,
+        passed: [(name: String, descriptor: Int32)],
         allowed: [NetworkRange],
         _ answers: Answers
     ) -> EventLoopFuture<any Channel> {
         let bound = NIOLoopBound(answers, eventLoop: loop)
         let open = NIOLoopBound(Count(), eventLoop: loop)
-        return SocketBinder.bind(name, on: loop, mode: nil) { channel in
+        return SocketBinder.bind(name, on: loop, mode: nil, passed: passed) { channel in
             channel.eventLoop.makeCompletedFuture {
                 guard NetworkRange.isAllowed(channel.remoteAddress?.ipAddress, by: allowed) else {
                     throw SocketError.notAllowed("\(channel.remoteAddress.map { "\($0)" } ?? "unknown")")

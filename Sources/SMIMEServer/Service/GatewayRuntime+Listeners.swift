@@ -22,10 +22,14 @@ extension GatewayRuntime {
                 metrics: { [self] in metricsText },
                 whyNotReady: { [self] in whyNotReady }
             )
-            return OperationsEndpoint.bind(metrics, on: loop, allowed: settings.allowed, answers).assumeIsolated().map {
-                [self] in
-                operations = $0
-            }
+            return OperationsEndpoint.bind(
+                metrics,
+                on: loop,
+                passed: manager.passedSockets,
+                allowed: settings.allowed,
+                answers
+            )
+            .assumeIsolated().map { [self] in operations = $0 }
             .flatMapErrorThrowing { throw ServerError.cannotListenForMetrics(metrics, reason: NextHop.reason(of: $0)) }
             .nonisolated()
         }

@@ -49,20 +49,28 @@ def notified(around):
 
 
 def passed(around):
-    step("sockets that systemd opened; no worker has them")
+    step("sockets that systemd opened, also for the metrics; no worker has them")
     path = around.name("run", "activated")
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     os.chmod(path, 0o666)
     listener.listen(100)
+    metrics = socket.create_server(("127.0.0.1", around.port["metrics"]))
     around.service = Service(around, "--listen", "outgoing=lmtp:fd:mail", hops="sink")
+    around.service.words[around.service.words.index("--metrics") + 1] = "fd:metrics"
     # The shell's process becomes the service's, so that LISTEN_PID is right.
-    inner = ["sh", "-c", 'exec 3<&"$0"; [ "$0" = 3 ] || eval "exec $0<&-"; LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=mail exec "$@"', str(listener.fileno()), *around.service.words]
+    # The descriptors are first moved out of the way of 3 and 4.
+    os.dup2(listener.fileno(), 103)
+    os.dup2(metrics.fileno(), 104)
+    script = 'exec 3<&103 4<&104 103<&- 104<&-; LISTEN_PID=$$ LISTEN_FDS=2 LISTEN_FDNAMES=mail:metrics exec "$@"'
+    inner = ["bash", "-c", script, "bash", *around.service.words]
     log = around.path("serve.log", mode="ab")
     around.service.begin = log.tell()
     around.service.process = subprocess.Popen(
-        ["setpriv", "--reuid", "nobody", "--regid", "postfix", "--clear-groups", *inner], pass_fds=[listener.fileno()], stdout=log, stderr=log
+        ["setpriv", "--reuid", "nobody", "--regid", "postfix", "--clear-groups", *inner], pass_fds=[103, 104], stdout=log, stderr=log
     )
+    os.close(103)
+    os.close(104)
     around.service.wait_ready()
     with Wire(around, "activated", "LHLO c.test") as wire:
         wire.begin("bob@example.com")
@@ -75,6 +83,7 @@ def passed(around):
     around.service.stop()
     check(os.path.exists(path), "it took systemd's socket away")
     listener.close()
+    metrics.close()
 
 
 def measured(around):
