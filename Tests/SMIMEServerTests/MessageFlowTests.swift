@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOPosix
 import SMIMEGateway
@@ -146,6 +147,28 @@ import Testing
         try await wait { scene.value.replies.count == 3 }
         #expect(try await onLoop { scene.value.replies } == [0: 250, 1: 250, 2: 250])
         #expect(try await onLoop { scene.value.deliveries.count } == 2)
+        try await onLoop { scene.value.pool.close() }
+    }
+
+    @Test func `the handling time of a message does not include its wait for a worker`() async throws {
+        let isFirst = Mutex(true)
+        let workers = Self.workers(handled: { _ in
+            let waits = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            if waits { sleep(2) }
+        })
+        let scene = try await scene(workers, width: 1)
+        try await onLoop { for _ in 0..<2 { scene.value.bring(nil, confirms: true) } }
+        try await wait { scene.value.deliveries.count == 2 }
+        let placement = sent()
+        try await onLoop { for delivery in scene.value.deliveries { delivery.done(placement) } }
+        try await wait { scene.value.replies.count == 2 }
+        let metrics = try await onLoop { scene.value.core.metrics.text }
+        // Both messages took two seconds, but the second one waited for the worker in this time.
+        #expect(metrics.contains("smime_message_seconds_bucket{role=\"outgoing\",le=\"1.0\"} 0\n"))
+        #expect(metrics.contains("smime_handling_seconds_bucket{role=\"outgoing\",le=\"1.0\"} 1\n"))
         try await onLoop { scene.value.pool.close() }
     }
 

@@ -21,7 +21,7 @@ package final class GatewayCore {
     let connections: Connections
     let envelopes: EnvelopeBudget
     let claims = MessageClaims()
-    var metrics = ServerMetrics()
+    package internal(set) var metrics = ServerMetrics()
     /// The largest change counter of the store that any worker has read. Each worker gets it with its next message, so that
     /// its cache does not use an older state of the store.
     var changeCount: Int64 = 0

@@ -20,8 +20,11 @@ extension MessageFlow {
                 changeCount: core.changeCount,
                 content: try slot.content()
             )
-            submitted = .now()
-            core.pool.submit(job) { [self] in answered($0) }
+            core.pool.submit(job) { [self] in
+                answered($0)
+            } began: { [self] in
+                begun = .now()
+            }
         } catch {
             log.fail("\(error)")
             end(SMTPReply(452, "4.3.1", text: "the gateway has no room for the message"))
@@ -29,7 +32,8 @@ extension MessageFlow {
     }
 
     private func answered(_ result: WorkerPool.Result) {
-        handled = .now() - submitted
+        if let begun { handled = handled + (NIODeadline.now() - begun) }
+        begun = nil
         switch result {
         case .answered(let outcome, let said, let worker):
             self.worker = worker

@@ -97,7 +97,9 @@ package final class MessageFlow {
     /// Whether the mail server was told to try again while a worker or the next hop was still working on the message.
     var isLate = false
     var received = NIODeadline.distantPast
-    var submitted = NIODeadline.distantPast
+    /// The time at which a worker got the message; nil while no worker has it.
+    var begun: NIODeadline?
+    /// The time for which workers had the message, in all attempts together.
     var handled = TimeAmount.zero
 
     /// - Parameters:

@@ -67,7 +67,7 @@ package struct ServerMetrics {
     ///
     /// - Parameters:
     ///   - seconds: the time from the end of its content to the reply.
-    ///   - handled: the part of that time that a worker used.
+    ///   - handled: the part of that time for which a worker had the message.
     mutating func count(_ role: GatewayRole, _ result: Result, seconds: Double, handled: Double) {
         messages[role, default: [:]][result, default: 0] += 1
         durations[role, default: Histogram()].add(seconds)
@@ -83,7 +83,7 @@ package struct ServerMetrics {
     func count(of result: Result) -> UInt64 { messages.values.reduce(0) { $0 + ($1[result] ?? 0) } }
 
     /// The text for Prometheus.
-    var text: String {
+    package var text: String {
         var text = PrometheusText()
         text.begin("smime_messages_total", .counter, help: "Messages by role and result.")
         for role in GatewayRole.allCases {

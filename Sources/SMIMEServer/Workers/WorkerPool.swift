@@ -55,6 +55,7 @@ package final class WorkerPool {
     struct Pending {
         let job: WorkerJob
         let completion: (Result) -> Void
+        let began: () -> Void
     }
 
     let loop: any EventLoop
@@ -121,10 +122,16 @@ package final class WorkerPool {
     }
 
     /// Lets a worker handle `job`.
-    package func submit(_ job: WorkerJob, _ completion: @escaping (Result) -> Void) {
+    ///
+    /// - Parameter began: called when a worker gets the job, which may be some time later.
+    package func submit(
+        _ job: WorkerJob,
+        _ completion: @escaping (Result) -> Void,
+        began: @escaping () -> Void = {}
+    ) {
         if let failure, failure.isLasting { return completion(.unavailable(reason: failure.reason)) }
         guard !isClosing else { return completion(.unavailable(reason: Self.stopping)) }
-        waiting.append(Pending(job: job, completion: completion))
+        waiting.append(Pending(job: job, completion: completion, began: began))
         dispatch()
         if !waiting.isEmpty { growLater() }
     }
@@ -165,6 +172,7 @@ package final class WorkerPool {
     func dispatch() {
         while let worker = idle.popLast() {
             guard let pending = waiting.popFirst() else { return idle.append(worker) }
+            pending.began()
             worker.handle(pending.job, within: settings.timeLimit, pending.completion)
         }
     }
