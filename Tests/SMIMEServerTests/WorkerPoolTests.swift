@@ -72,14 +72,18 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func `a message at which the worker only waited for too long is not called the cause`() async throws {
+    @Test(arguments: [(["sleep", "600"], "waited"), (["sh", "-c", "while :; do :; done"], "computed")])
+    func `a message is the cause if the worker computed for too long, but not if it only waited`(
+        command: [String],
+        expected: String
+    ) async throws {
         var child: pid_t = 0
-        let words: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("600"), nil]
+        let words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
-        let status = posix_spawnp(&child, "sleep", nil, nil, words, environ)
+        let status = posix_spawnp(&child, command[0], nil, nil, words, environ)
         try #require(status == 0)
         let workers = FakeWorkers(process: child) { _, _ in nil }
-        let isOverdue = Mutex<Bool?>(nil)
+        let found = Mutex<String?>(nil)
         let pool = try await loop.submit { [loop] in
             var settings = WorkerPool.Settings(width: 1, maximum: 1)
             settings.timeLimit = .milliseconds(100)
@@ -104,8 +108,13 @@ import Testing
                 content: .bytes(ByteBuffer())
             )
             pool.value.submit(job) { result in
-                let found = if case .overdue = result { true } else { false }
-                isOverdue.withLock { $0 = found }
+                let text =
+                    switch result {
+                    case .overdue: "waited"
+                    case .computedTooLong: "computed"
+                    default: "\(result)"
+                    }
+                found.withLock { $0 = text }
             }
         }
         var information = siginfo_t()
@@ -114,8 +123,8 @@ import Testing
         }
         try await onLoop { pool.value.close() }
         workers.end(0)
-        try await wait { isOverdue.withLock { $0 != nil } }
-        #expect(isOverdue.withLock { $0 } == true)
+        try await wait { found.withLock { $0 != nil } }
+        #expect(found.withLock { $0 } == expected)
     }
     #endif
 

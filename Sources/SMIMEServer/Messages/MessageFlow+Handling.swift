@@ -49,15 +49,11 @@ extension MessageFlow {
             submit(rescuedFrom: nil)
         // The second worker that is ended counts as crashed: the kernel may end every worker because of the memory that it
         // uses for this message.
-        case .died(let signal) where !hasDied, .ended(let signal) where !hasDied:
-            hasDied = true
-            core.metrics.workerDeaths += 1
-            log.warnings.append("a worker crashed while handling this message (signal \(signal))")
-            submit(rescuedFrom: signal)
         case .died(let signal), .ended(let signal):
-            core.metrics.workerDeaths += 1
-            log.fail("a second worker crashed while handling this message (signal \(signal))")
-            end(SMTPReply(451, "4.3.0", text: "the gateway crashed while handling this message"))
+            died(signal, "crashed while handling this message (signal \(signal))")
+        case .computedTooLong(let limit, let signal):
+            let seconds = limit.nanoseconds / 1_000_000_000
+            died(signal, "was ended after \(seconds) s: it was still computing for this message")
         case .overdue(let limit):
             let seconds = limit.nanoseconds / 1_000_000_000
             log.fail("the worker was ended after \(seconds) s: it waited for the store or the network")
@@ -66,6 +62,19 @@ extension MessageFlow {
             log.fail(reason)
             end(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
         }
+    }
+
+    /// Lets another worker rescue the message that made a worker die by `signal`, or ends the message if it is the second
+    /// worker. `text` says what happened, for the log.
+    private func died(_ signal: Int32, _ text: String) {
+        core.metrics.workerDeaths += 1
+        guard !hasDied else {
+            log.fail("a second worker \(text)")
+            return end(SMTPReply(451, "4.3.0", text: "the gateway crashed while handling this message"))
+        }
+        hasDied = true
+        log.warnings.append("a worker \(text)")
+        submit(rescuedFrom: signal)
     }
 
     private func handle(_ outcome: WorkerOutcome) {

@@ -75,7 +75,7 @@ package final class MessageFlow {
     var spoolFailure: StreamError?
     var log: MessageLog
     var completion: ((SMTPReply) -> Void)?
-    /// Whether a worker crashed while handling this message.
+    /// Whether a worker crashed while handling this message, or computed too long for it.
     var hasDied = false
     /// Whether another process or the kernel ended a worker that was handling this message.
     var wasInterrupted = false

@@ -36,7 +36,8 @@ package struct ServerMetrics {
     private var handling: [GatewayRole: Histogram] = [:]
     /// The number of times that the store could not be used, or the journal could not be written, for a message.
     var storeErrors: UInt64 = 0
-    /// The number of times that a worker crashed while handling a message. A message may cause two.
+    /// The number of times that a worker crashed while handling a message, or was ended because it computed too long for it.
+    /// A message may cause two.
     var workerDeaths: UInt64 = 0
     /// The number of connections that ended because of a protocol violation.
     var violations: UInt64 = 0

@@ -44,8 +44,9 @@ extension WorkerPool {
                 job.completion(.overdue(limit: settings.timeLimit))
             } else if isRequest || worker.endedSettling {
                 job.completion(.ended(signal: signal))
+            } else if worker.isOverTime {
+                job.completion(.computedTooLong(limit: settings.timeLimit, signal: signal))
             } else {
-                deaths += 1
                 job.completion(.died(signal: signal))
             }
         }

@@ -10,9 +10,10 @@ package final class WorkerPool {
     /// The result of a job.
     package enum Result {
         case answered(WorkerOutcome, WorkerLog, by: Worker)
-        /// The worker died by this signal (0: it exited) while handling the message, or was killed because it computed for
-        /// longer than the time limit. The message is the probable cause.
+        /// The worker died by this signal (0: it exited) while handling the message. The message is the probable cause.
         case died(signal: Int32)
+        /// The worker was ended by this signal because it computed for longer than `limit`. The message is the probable cause.
+        case computedTooLong(limit: TimeAmount, signal: Int32)
         /// Another process or the kernel ended the worker by this signal, so the message is probably not the cause.
         case ended(signal: Int32)
         /// The worker was ended because the message took longer than `limit`. It waited for the store or the network, so the
@@ -99,8 +100,6 @@ package final class WorkerPool {
     /// Called with warnings for the administrator.
     var warn: (String) -> Void = { _ in }
     private var hasWarnedOfSwapping = false
-    /// The number of workers that died while handling a message.
-    var deaths = 0
 
     package init(on loop: any EventLoop, _ settings: Settings, start: @escaping () throws -> WorkerProcess) {
         self.loop = loop
