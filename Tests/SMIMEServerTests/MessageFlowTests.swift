@@ -103,7 +103,7 @@ import Testing
                 slots: try MessageSlots(count: 8),
                 connections: Connections(maximum: 8),
                 logging: { _, _ in },
-                warn: { _ in }
+                warn: { workers.note($0) }
             )
             pool.open()
             return NIOLoopBound(Scene(core, pool), eventLoop: loop)
@@ -298,6 +298,41 @@ import Testing
         }
         try await wait { scene.value.replies[1] == 451 && scene.value.replies[2] == 451 }
         #expect(try await onLoop { scene.value.deliveries.count } == 5)
+        try await onLoop { scene.value.pool.close() }
+    }
+
+    @Test(arguments: [(true, "may not get it"), (false, "may get it twice")])
+    func `if the journal cannot be changed after the reply, the log says what may follow`(
+        isMilter: Bool,
+        consequence: String
+    ) async throws {
+        let workers = FakeWorkers { _, request in
+            switch request {
+            case .handle(let job):
+                // The journal says that the other recipients have the message.
+                let copy = WorkerMessageCopy(
+                    sender: job.sender,
+                    recipients: Array(job.recipients.prefix(1)),
+                    isEightBit: false,
+                    content: job.content
+                )
+                let entry = DeliveryJournal.Entry(queueID: "Q1", digest: [1])
+                return .handled(number: job.number, .copies([copy], entry: entry, learns: false), WorkerLog())
+            case .settle(let settlement): return .settled(number: settlement.number, isRecorded: false, WorkerLog())
+            case .check: return .checked(nil)
+            case .countExpiring: return .expiring(0)
+            }
+        }
+        let scene = try await scene(workers)
+        // A milter forgets the message when the mail server has the reply; otherwise the recipients are recorded if it does
+        // not have it.
+        try await onLoop { scene.value.bring("Q1", to: Self.both, confirms: isMilter, isMilter: isMilter) }
+        try await wait { scene.value.deliveries.count == 1 }
+        let placement = sent()
+        try await onLoop { scene.value.deliveries[0].done(placement) }
+        try await wait { !workers.notes.isEmpty }
+        let text = "the journal is not updated: if the message arrives again, some recipients \(consequence)"
+        #expect(workers.notes == ["Q1: \(text)"])
         try await onLoop { scene.value.pool.close() }
     }
 

@@ -62,8 +62,9 @@ extension MessageFlow {
         core.pool.settle(settlement, by: worker) { [self] isDone in
             if !isDone, let entry = settlement.entry, settlement.changesJournal {
                 core.metrics.storeErrors += 1
-                let text = "the journal is not updated: if the message arrives again, some recipients may get it twice"
-                core.warn("\(entry.queueID): \(text), or not at all")
+                let consequence = settlement.forgets ? "may not get it" : "may get it twice"
+                let text = "the journal is not updated: if the message arrives again, some recipients \(consequence)"
+                core.warn("\(entry.queueID): \(text)")
             }
             releaseClaim()
         }
