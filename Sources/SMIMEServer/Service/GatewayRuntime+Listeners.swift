@@ -74,7 +74,11 @@ extension GatewayRuntime {
             if let keyFailure, keyFailure != lastKeyFailure {
                 logger.error("no private key can be used, and mail that needs one waits: \(keyFailure)")
             }
-            lastKeyFailure = keyFailure
+            // While the store cannot be used, nothing is known about the keys.
+            if failure == nil {
+                if keyFailure == nil, lastKeyFailure != nil { logger.notice("private keys can be used again") }
+                lastKeyFailure = keyFailure
+            }
             if core.pool.isJournalFailing != wasJournalFailing {
                 wasJournalFailing.toggle()
                 let (can, level): (String, Logger.Level) = wasJournalFailing ? ("cannot", .error) : ("can", .notice)

@@ -83,8 +83,10 @@ def keys(fleet, gateway):
         check(False, "it was taken without the key")
     except smtplib.SMTPResponseException as error:
         check(error.smtp_code == 451, f"{error}")
+    before = gateway.log().count("private keys can be used again")
     os.replace(key + ".away", key)
     gateway.wait_ready()
+    check(gateway.log().count("private keys can be used again") == before + 1, gateway.log()[-1000:])
 
 
 def passphrases(fleet, gateway):
