@@ -164,11 +164,15 @@ import Testing
         let workers = FakeWorkers { _, _ in nil }
         let pool = try await pool(of: workers, width: 2, maximum: 2)
         try await wait { workers.readyCount == 2 && pool.value.failure == nil }
-        try await onLoop { for _ in 0..<100 { pool.value.renew() } }
+        try await onLoop {
+            pool.value.onRenewed = { workers.note("replaced") }
+            for _ in 0..<100 { pool.value.renew() }
+        }
         // The first request is fulfilled at once, and the others together after a second.
         try await wait { workers.readyCount == 6 }
         try await Task.sleep(for: .milliseconds(1500))
         #expect(workers.readyCount == 6)
+        #expect(workers.notes.filter { $0 == "replaced" }.count == 2)
         try await onLoop { pool.value.close() }
     }
 

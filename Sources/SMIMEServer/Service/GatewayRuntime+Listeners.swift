@@ -59,6 +59,7 @@ extension GatewayRuntime {
             if !text.isEmpty { logger.info("\(text)") }
             for warning in log.warnings { logger.warning("\(warning)") }
         }
+        core.pool.onRenewed = { [logger] in logger.notice("the workers are replaced") }
         core.pool.onExpiring = { [core] in core.metrics.expiringCertificates = $0 }
         core.pool.onChange = { [self] in
             let failure = core.pool.failure

@@ -156,7 +156,7 @@ final class GatewayRuntime {
     func reload() {
         guard !core.isStopping else { return }
         manager.notify("RELOADING=1\nMONOTONIC_USEC=\(DispatchTime.now().uptimeNanoseconds / 1000)")
-        if core.pool.renew() { logger.notice("the workers are replaced") }
+        core.pool.renew()
         manager.notify("READY=1")
     }
 

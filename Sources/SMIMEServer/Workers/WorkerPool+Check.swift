@@ -98,13 +98,12 @@ extension WorkerPool {
 /// Replaces the workers.
 extension WorkerPool {
     /// Lets every worker end after its message, and starts new workers, which open the store again. Calls that follow shortly
-    /// after one another are joined, so that the number of processes stays limited.
-    ///
-    /// - Returns: whether the workers are replaced now; false if they are replaced later.
-    @discardableResult package func renew() -> Bool {
+    /// after one another are joined, so that the number of processes stays limited; `onRenewed` is called when the workers
+    /// are replaced.
+    package func renew() {
         guard !isRenewed else {
             isRenewalDemanded = true
-            return false
+            return
         }
         isRenewed = true
         for worker in Array(workers.values) {
@@ -113,8 +112,8 @@ extension WorkerPool {
             if !worker.isReady { worker.failed() }
         }
         for _ in 0..<settings.width { startWorker() }
+        onRenewed()
         allowRenewalLater()
-        return true
     }
 
     private func allowRenewalLater() {

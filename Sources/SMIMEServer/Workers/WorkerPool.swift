@@ -93,6 +93,8 @@ package final class WorkerPool {
     var asked: (worker: Worker, limit: Scheduled<Void>)?
     /// Called when `failure`, `keyFailure` or `isJournalFailing` changes.
     package var onChange: () -> Void = {}
+    /// Called when the workers are replaced, now or some time after `renew`.
+    package var onRenewed: () -> Void = {}
     /// Called with a worker's log after it recorded or learned something at the end of a message.
     var onSettled: (WorkerLog) -> Void = { _ in }
     /// Called with the number of the accounts' current certificates that expire soon.
