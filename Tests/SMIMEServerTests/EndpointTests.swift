@@ -27,4 +27,13 @@ import Testing
     func refusal(text: String) {
         #expect(Endpoint(text) == nil)
     }
+
+    @Test func `a time in the past is no grace period`() throws {
+        var settings = ServerSettings()
+        settings.listeners = [try #require(Endpoint("incoming=milter:unix:/run/smime/in"))]
+        settings.grace = 0
+        try settings.check()
+        settings.grace = -5
+        #expect(throws: ServerError.settings("--grace takes 0 or more")) { try settings.check() }
+    }
 }

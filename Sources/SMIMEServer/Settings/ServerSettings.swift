@@ -52,6 +52,7 @@ package struct ServerSettings: Sendable {
         }
         guard 1...1000 ~= maximumMessages else { throw .settings("--max-messages takes 1 to 1000") }
         guard maximumSize >= 64 << 10 else { throw .settings("--max-size takes 65536 or more") }
+        guard grace >= 0 else { throw .settings("--grace takes 0 or more") }
     }
 }
 
