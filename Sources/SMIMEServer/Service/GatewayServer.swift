@@ -90,11 +90,12 @@ enum DescriptorLimit {
     /// The maximum number of connections. Mail servers open fewer.
     private static let maximum = 10_000
 
-    /// Sets the soft limit of this process to four times `maximum`, or to the hard limit if that is lower.
+    /// Raises the soft limit of this process to four times `maximum`, or to the hard limit if that is lower. A higher limit
+    /// is kept.
     static func raise() {
         var limit = rlimit()
         guard getrlimit(kind, &limit) == 0 else { return }
-        limit.rlim_cur = min(limit.rlim_max, rlim_t(4 * maximum))
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, rlim_t(4 * maximum)))
         _ = setrlimit(kind, &limit)
     }
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ def run(around):
     measured(around)
     no_room(around)
     few_files(around)
+    many_files(around)
     renewed(around)
     reloaded_early(around)
 
@@ -163,6 +165,19 @@ def few_files(around):
     wires[0].expect("250")
     for wire in wires:
         wire.socket.close()
+    around.service.stop()
+
+
+def many_files(around):
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard != resource.RLIM_INFINITY and hard < 50_000:
+        return step(f"only {hard} files may be open here: a higher limit is skipped")
+    step("a high limit of open files is not lowered")
+    around.service = Service(around, hops="sink")
+    around.service.words = ["prlimit", "--nofile=50000:50000", *around.service.words]
+    around.service.start()
+    limits = resource.prlimit(around.service.pid, resource.RLIMIT_NOFILE)
+    check(limits == (50_000, 50_000), f"{limits}")
     around.service.stop()
 
 
