@@ -169,9 +169,12 @@ final class GatewayRuntime {
         opening = nil
         closeListeners()
         let limit = loop.assumeIsolated().scheduleTask(in: .seconds(Int64(settings.grace))) { [self] in
-            logger.warning(
-                "messages were still in flight after \(settings.grace) s; the mail server will send them again"
-            )
+            // A connection without a message stays open if its client does not read the last reply.
+            let (what, consequence) =
+                core.slots.used > 0
+                ? ("messages were still in flight", "; the mail server will send them again")
+                : ("connections were still open", ", but no message was in flight")
+            logger.warning("\(what) after \(settings.grace) s\(consequence)")
             core.connections.stopAll()
             endWorkers()
         }

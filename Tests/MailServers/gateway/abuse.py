@@ -535,8 +535,19 @@ def stopping(around):
     check(not replies or replies[0].startswith("421"), f"{replies}")
     check(around.service.process.wait(60) == 0, f"status {around.service.process.returncode}")
     check(not arrived(around, "hanging"), "it came")
+    check("messages were still in flight after 6 s" in around.service.log(), around.service.log()[-1000:])
     check(not os.path.exists(around.name("run", "out.lmtp")), "the socket stays")
     step(f"the one that did not end heard {replies}")
+    step("a client that does not read its replies is no message in flight")
+    around.service = Service(around, "--grace", "2", hops="sink").start()
+    with Wire(around, "out.lmtp", hello="LHLO c.test", timeout=5) as wire:
+        try:
+            wire.send(b"MAIL FROM:<alice@example.com>\r\n" + b"".join(b"RCPT TO:<x%d@plain.test>\r\n" % number for number in range(9_000)))
+        except TimeoutError:
+            pass
+        time.sleep(1)
+        check(around.service.stop() == 0, "SIGTERM does not end it with 0")
+        check("connections were still open after 2 s, but no message was in flight" in around.service.log(), around.service.log()[-1000:])
     step("starting anew over a socket that a killed service left; a second service on it does not start")
     around.service = Service(around, hops="sink").start()
     around.service.kill()
