@@ -33,6 +33,20 @@ import Testing
         #expect(driver.session.timeout == nil)
     }
 
+    @Test("an attribute of XFORWARD that is too long for a command is left out, and the others get several commands")
+    func longAttributes() {
+        var driver = ClientDriver(extensions: ClientDriver.everything)
+        var envelope = SMTPEnvelope.plain
+        let long = String(repeating: "x", count: 250)
+        // Each blank is encoded as three bytes.
+        envelope.xforward = [
+            .name: long, .address: String(repeating: " ", count: 200), .helo: long, .identifier: "4XYZ",
+        ]
+        driver.begin(envelope)
+        let lines = driver.takeLines().prefix { $0.hasPrefix("XFORWARD") }
+        #expect(Array(lines) == ["XFORWARD NAME=\(long)", "XFORWARD HELO=\(long) IDENT=4XYZ"])
+    }
+
     @Test("a hop without extensions gets one command at a time, and nothing it does not know")
     func nothing() {
         var driver = ClientDriver()

@@ -75,8 +75,8 @@ extension SMTPClientSession {
         return "MAIL FROM:<\(envelope.sender)>\(parameters.map { " \($0)" }.joined())\r\n"
     }
 
-    /// XFORWARD commands with the attributes that the next hop accepts. A command is longer than `maximumCommandLength` only
-    /// if its single attribute is.
+    /// XFORWARD commands with the attributes that the next hop accepts. An attribute whose encoding does not fit into a command
+    /// is left out.
     private func xforwardCommands(_ attributes: XFORWARDAttributes) -> [String] {
         guard announced.contains(.xforward) else { return [] }
         var commands: [String] = []
@@ -84,7 +84,9 @@ extension SMTPClientSession {
         for attribute in XFORWARDAttribute.allCases where xforwardAttributes.contains(attribute) {
             guard let value = attributes[attribute], 1...255 ~= value.utf8.count else { continue }
             let word = " \(attribute.rawValue)=\(XText.encode(value.utf8))"
-            if !line.isEmpty, line.utf8.count + word.utf8.count > Self.maximumCommandLength - 2 {
+            let room = Self.maximumCommandLength - 2 - word.utf8.count
+            guard "XFORWARD".utf8.count <= room else { continue }
+            if line.utf8.count > room {
                 commands.append("\(line)\r\n")
                 line = ""
             }
