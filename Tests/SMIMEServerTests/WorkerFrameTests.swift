@@ -56,7 +56,7 @@ import Testing
         .handled(
             number: 2,
             .refused(
-                WorkerRefusal(isPermanent: true, code: 550, enhancedCode: "5.7.1", sentence: "no\nmore", detail: "d")
+                WorkerRefusal(code: 550, enhancedCode: "5.7.1", sentence: "no\nmore", detail: "d")
             ),
             WorkerLog(details: [LogField("k", [])], cacheMisses: 9, changeCount: 1 << 60, cryptoTime: cryptoTime)
         ),

@@ -100,8 +100,6 @@ package struct MilterEnvelope: Hashable, Sendable {
     package var queueID: String? { macros["i"] }
     /// The mail server's name (`j`); nil if unknown.
     package var serverName: String? { macros["j"] }
-    /// The user who logged in to send the message (`{auth_authen}`); nil if there is none.
-    package var user: String? { macros["auth_authen"].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 /// A sender or recipient as in the SMTP command.

@@ -270,7 +270,6 @@ extension KeystoreError {
 extension WorkerRefusal {
     init(_ refusal: GatewayRefusal) {
         self.init(
-            isPermanent: refusal.isPermanent,
             code: refusal.replyCode,
             enhancedCode: refusal.enhancedCode,
             sentence: [refusal.sentence, refusal.bounceText].compactMap(\.self).joined(separator: "\n"),

@@ -28,7 +28,6 @@ package struct WorkerMessageCopy: Equatable, Sendable {
 
 /// The reason that a message is refused.
 package struct WorkerRefusal: Equatable, Sendable {
-    package let isPermanent: Bool
     /// The reply code (RFC 5321 §4.2.3).
     package let code: Int
     /// The enhanced status code (RFC 3463).
@@ -39,13 +38,11 @@ package struct WorkerRefusal: Equatable, Sendable {
     package let detail: String
 
     package init(
-        isPermanent: Bool,
         code: Int,
         enhancedCode: String,
         sentence: String,
         detail: String
     ) {
-        self.isPermanent = isPermanent
         self.code = code
         self.enhancedCode = enhancedCode
         self.sentence = sentence
@@ -171,7 +168,6 @@ extension ByteBuffer {
         case .served: writeInteger(UInt8(1))
         case .refused(let refusal):
             writeInteger(UInt8(2))
-            writeFlag(refusal.isPermanent)
             writeInteger(UInt16(clamping: refusal.code))
             writeText(refusal.enhancedCode)
             writeText(refusal.sentence)
@@ -196,7 +192,6 @@ extension ByteBuffer {
         case 2:
             return .refused(
                 WorkerRefusal(
-                    isPermanent: try readFlag(),
                     code: Int(try readNumber(UInt16.self)),
                     enhancedCode: try readText(),
                     sentence: try readText(),
