@@ -168,10 +168,11 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
             place(delivery)
         }
         self.flow = flow
-        (size, isWaiting, messageStart) = (0, true, .now)
+        (size, isWaiting) = (0, true)
         flow.begin(SMTPEnvelope(envelope)) { [self] refusal in
             guard self.flow === flow else { return }
-            isWaiting = false
+            // The wait for a slot is not the client's time.
+            (isWaiting, messageStart) = (false, .now)
             if let refusal {
                 self.refusal = refusal
                 self.flow = nil
