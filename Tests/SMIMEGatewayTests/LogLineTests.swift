@@ -17,4 +17,20 @@ import Testing
         line.add("k", value)
         #expect(line.text.unicodeScalars.elementsEqual(text.unicodeScalars), "\(line.text)")
     }
+
+    @Test func `long texts that do not fit into the first line continue in further lines, and it keeps the rest`() {
+        var line = LogLine()
+        line.add("direction", "outgoing")
+        line.add("queue_id", "Q1")
+        line.add("sender", "a@x.test")
+        line.addDetail("cipher", ["aes-256-gcm"])
+        let warnings = (1...10).map { "\($0) \(String(repeating: "w", count: 900))" }
+        let lines = line.lines(status: "sent", warnings: warnings, milliseconds: "7")
+        #expect(lines.count == 10 && lines.allSatisfy { $0.utf8.count < 2000 }, "\(lines.map(\.utf8.count))")
+        #expect(lines[0].hasPrefix("direction=outgoing queue_id=Q1 sender=a@x.test status=sent warning=\"1 w"))
+        #expect(lines[0].hasSuffix("w\" ms=7 cipher=aes-256-gcm"))
+        for (number, text) in zip(2..., lines.dropFirst()) {
+            #expect(text.hasPrefix("direction=outgoing queue_id=Q1 line=\(number) warning=\"\(number) w"))
+        }
+    }
 }

@@ -2,15 +2,18 @@ import InternetMessage
 
 /// The log entry for a mail: `key=value`, never content.
 ///
-/// An entry is usually one line. Long lists, such as recipients, continue in further lines, each with the fields that
-/// identify the mail and a number, so that no item is left out and no line is long because of a list. Long texts are cut, and
-/// further warnings only counted.
+/// An entry is usually one line. Long lists, such as recipients, and pairs for which it has no room continue in further lines,
+/// each with the fields that identify the mail and a number, so that no item is left out. Long texts are cut, and further
+/// warnings only counted.
 package struct LogLine: Sendable {
     /// The fields before the status.
     package private(set) var fields: [LogField] = []
     /// The fields after the duration.
     package private(set) var details: [LogField] = []
 
+    /// The maximum length of the first line, in bytes, unless the pairs that are always in it are longer. A receiver of syslog
+    /// should accept 2,048 bytes with the header of syslog (RFC 5424 §6.1).
+    private static let maximumLine = 1900
     /// The maximum length of a list in one line, in bytes.
     private static let maximumList = 800
     /// The maximum length of any other value, in characters.
@@ -54,19 +57,30 @@ package struct LogLine: Sendable {
         milliseconds: String
     ) -> [String] {
         let all = every(status: status, error: error, warnings: warnings, milliseconds: milliseconds)
-        let chunks = all.map { (key: $0.key, chunks: Self.chunks($0.values)) }
-        var lines = [chunks.map { Self.pair($0.key, value: $0.chunks.first ?? "") }.joined(separator: " ")]
+        let pairs = all.map { field in
+            (key: field.key, texts: Self.chunks(field.values).map { Self.pair(field.key, value: $0) })
+        }
+        // Without these pairs the first line would be useless. The others are in it as far as there is room.
+        func isFixed(_ key: String) -> Bool { Self.names.contains(key) || key == "status" || key == "ms" }
+        func size(_ texts: [String]) -> Int { (texts.first?.utf8.count ?? 0) + 1 }
+        let fixedSize = pairs.filter { isFixed($0.key) }.reduce(0) { $0 + size($1.texts) }
+        var room = max(Self.maximumLine - fixedSize, 0)
+        var (first, further): ([String], [String]) = ([], [])
+        for (key, texts) in pairs {
+            let needed = isFixed(key) ? 0 : size(texts)
+            guard needed <= room else {
+                further += texts
+                continue
+            }
+            room -= needed
+            first += texts.prefix(1)
+            further += texts.dropFirst()
+        }
         let names = fields.filter { Self.names.contains($0.key) }.map {
             Self.pair($0.key, value: $0.values.first ?? "")
         }
-        for (key, chunks) in chunks {
-            for chunk in chunks.dropFirst() {
-                lines.append(
-                    (names + ["line=\(lines.count + 1)", Self.pair(key, value: chunk)]).joined(separator: " ")
-                )
-            }
-        }
-        return lines
+        let others = further.enumerated().map { (names + ["line=\($0 + 2)", $1]).joined(separator: " ") }
+        return [first.joined(separator: " ")] + others
     }
 
     /// Only the fields, on one line.
