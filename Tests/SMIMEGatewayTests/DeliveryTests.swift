@@ -154,6 +154,22 @@ import Testing
         #expect(transport.sent == [["a@x.test"]])
     }
 
+    @Test func `a task that was cancelled waits, too, until what was sent is recorded`() async throws {
+        let (store, entry, time) = (try await store(), entry, time)
+        let mail = try delivery([["a@x.test"]])
+        let file = store.location.path + "/data/smime.sqlite"
+        let sending = Mutex<Task<Void, any Error>?>(nil)
+        let transport = FakeTransport(failing: 9) {
+            try Self.shell(Self.breaking, file: file)
+            while sending.withLock({ $0 }) == nil { usleep(1000) }
+            sending.withLock { $0 }?.cancel()
+        }
+        let task = Task { try await mail.run(through: transport, rememberingIn: store, as: entry, at: time) }
+        sending.withLock { $0 = task }
+        try await task.value
+        #expect(try await store.journal.waiting(["a@x.test"], for: entry).isEmpty)
+    }
+
     /// Renames the journal's table, and restores its name after 25 seconds. `Delivery` retries recording for 60 seconds.
     private static let breaking = """
         sqlite3 "$0" 'ALTER TABLE delivery RENAME TO away' || exit 1

@@ -52,15 +52,16 @@ package struct Delivery: Sendable {
     ///     A write error, such as a full disk, is not retried.
     ///   - named: called with the transport's name for each message, if it reports one.
     ///   - warn: called if some recipients could not be recorded.
-    /// - Throws: `TransportError`, `KeystoreError`. The messages that were sent are recorded in the journal, if there is one.
+    /// - Throws: `TransportError`, `KeystoreError`, `CancellationError`. The messages that were sent are recorded in the
+    ///   journal, if there is one.
     package func run(
         through transport: any ContentTransport,
         rememberingIn store: Store?,
         as entry: DeliveryJournal.Entry?,
         at time: Date,
         timeout: Int = 60,
-        named: @Sendable (String) -> Void = { _ in },
-        warn: @Sendable (String) -> Void = { _ in }
+        named: @escaping @Sendable (String) -> Void = { _ in },
+        warn: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws {
         guard let store, let entry else {
             for message in messages {

@@ -1,10 +1,14 @@
 import Foundation
 import InternetMessage
+import SMIME
 import SMIMEStore
+import Synchronization
 
 extension Store {
     /// Sends the messages that result from one mail, each to the recipients who have not received it according to the journal,
     /// and records who has received it. Waits while another task or process sends the same mail.
+    ///
+    /// If the task is cancelled, the message that `send` is sending is still recorded, and the next ones are not sent.
     ///
     /// - Parameters:
     ///   - groups: the recipients of each message.
@@ -13,13 +17,37 @@ extension Store {
     ///     A write error, such as a full disk, is not retried.
     ///   - warn: called if some recipients could not be recorded.
     ///   - send: sends the message with this index to these recipients.
-    /// - Throws: `KeystoreError`; the first error of `send`, after all messages were tried.
+    /// - Throws: `KeystoreError`; the first error of `send`, after all messages were tried; `CancellationError`.
     func send(
         to groups: [[String]],
         of entry: DeliveryJournal.Entry,
         at time: Date,
         timeout: Int,
-        warn: @Sendable (String) -> Void,
+        warn: @escaping @Sendable (String) -> Void,
+        by send: @escaping @Sendable (_ index: Int, _ recipients: [String]) async throws -> Void
+    ) async throws {
+        // In a cancelled task nothing could be recorded any more, and the pauses between two attempts to record would be
+        // skipped, so another task sends.
+        let isCancelled = Mutex(false)
+        let sending = Task(executorPreference: SMIMEExecutor.shared) { [self] in
+            try await sendUncancelled(to: groups, of: entry, at: time, timeout: timeout, warn: warn) { index, waiting in
+                if isCancelled.withLock({ $0 }) { throw CancellationError() }
+                try await send(index, waiting)
+            }
+        }
+        try await withTaskCancellationHandler {
+            try await sending.value
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+        }
+    }
+
+    private func sendUncancelled(
+        to groups: [[String]],
+        of entry: DeliveryJournal.Entry,
+        at time: Date,
+        timeout: Int,
+        warn: (String) -> Void,
         by send: (_ index: Int, _ recipients: [String]) async throws -> Void
     ) async throws {
         let lock = try await DeliveryLock(location, for: entry)

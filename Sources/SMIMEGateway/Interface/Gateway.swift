@@ -4,7 +4,6 @@ public import InternetMessage
 public import SMIME
 import SMIMEAgent
 public import SMIMEStore
-import Synchronization
 
 /// Applies the rules of a store to outgoing mail and verifies incoming mail, for a mail server.
 ///
@@ -178,45 +177,24 @@ extension Gateway {
         queueID: String,
         through transport: some MailTransport
     ) async throws(SMIMEError) -> [String] {
-        // In a cancelled task nothing could be recorded any more, so another task sends.
-        let isCancelled = Mutex(false)
-        let sending = Task(executorPreference: SMIMEExecutor.shared) {
-            try await send(deliveries, of: mail, queueID: queueID) { delivery in
-                if isCancelled.withLock({ $0 }) { throw CancellationError() }
-                try await transport.send(delivery)
+        try await SMIMEError.inBackground {
+            let warnings = WarningList()
+            let entry = try DeliveryJournal.Entry(queueID: queueID, of: mail.settledMessage().source)
+            // A record that cannot be written must be noticed before anything is sent.
+            try await engine.store.journal.check(at: .now)
+            try await engine.store.send(
+                to: deliveries.map(\.recipients),
+                of: entry,
+                at: .now,
+                timeout: 60,
+                warn: { warnings.add($0) }
+            ) { index, recipients in
+                do { try await transport.send(deliveries[index].forSome(recipients)) } catch {
+                    throw SMIMEError(thrownByTransport: error)
+                }
             }
+            return warnings.all
         }
-        do {
-            return try await withTaskCancellationHandler {
-                try await sending.value
-            } onCancel: {
-                isCancelled.withLock { $0 = true }
-            }
-        } catch { throw SMIMEError(error) }
-    }
-
-    private func send(
-        _ deliveries: [Delivery],
-        of mail: Message,
-        queueID: String,
-        by transport: (Delivery) async throws -> Void
-    ) async throws -> [String] {
-        let warnings = WarningList()
-        let entry = try DeliveryJournal.Entry(queueID: queueID, of: mail.settledMessage().source)
-        // A record that cannot be written must be noticed before anything is sent.
-        try await engine.store.journal.check(at: .now)
-        try await engine.store.send(
-            to: deliveries.map(\.recipients),
-            of: entry,
-            at: .now,
-            timeout: 60,
-            warn: { warnings.add($0) }
-        ) { index, recipients in
-            do { try await transport(deliveries[index].forSome(recipients)) } catch {
-                throw SMIMEError(thrownByTransport: error)
-            }
-        }
-        return warnings.all
     }
 }
 
