@@ -80,6 +80,8 @@ package struct FilterSupervisor {
             let ending = try work(rescuedFrom, secrets)
             let reached = readProgress()
             switch (ending, reached) {
+            // Another attempt would send the mail again.
+            case (.signalled, .sent): return .finished(0)
             case (.exited(75), _): return .finished(75)
             // The status may even be 0. But without a progress report it does not mean that the mail was sent.
             case (.exited(let status), nil): return .notStarted(status)
@@ -87,7 +89,6 @@ package struct FilterSupervisor {
             case (.exited(let status), _): return .finished([0, 65, 67].contains(status) ? status : 75)
             case (.signalled(let signal), _) where Self.requests.contains(signal) || rescuedFrom != nil:
                 return .interrupted
-            case (.signalled, .sent): return .finished(0)
             case (.signalled, .sending) where !isJournaled: return .interrupted
             case (.signalled(let signal), .started), (.signalled(let signal), .sending): rescuedFrom = signal
             case (.signalled, nil): return .interrupted
