@@ -45,7 +45,7 @@ package struct CMSOutline: Sendable {
     /// The maximum of `count`.
     let limit: Int
     /// Whether every element of the object was read and is well-formed.
-    var isComplete = false
+    var isComplete = true
 
     /// Reads a whole object.
     ///
@@ -68,7 +68,6 @@ package struct CMSOutline: Sendable {
         self.limit = limit
         do {
             try reporting(.cms) { try read(reader, content) }
-            isComplete = true
         } catch let error as CMSError { note(error) }
     }
 
@@ -104,6 +103,7 @@ package struct CMSOutline: Sendable {
     /// Adds an error about the object to the problems.
     mutating func note(_ error: CMSError) {
         isSound = false
+        isComplete = false
         let problem =
             switch error {
             case .limitExceeded(let what): Problem(.cmsLimit, "the CMS object exceeds a limit: \(what)")
