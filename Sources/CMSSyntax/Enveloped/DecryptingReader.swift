@@ -1,6 +1,6 @@
 package import ByteStreams
 import LibCrypto
-import PKIX
+package import PKIX
 
 /// Decrypts a message while it is read.
 ///
@@ -155,6 +155,8 @@ package struct CheckedContent: Sendable {
     private let attributes: [UInt8]?
     /// Whether the padding was wrong, so that the content must not be used.
     package let isSubstitute: Bool
+    /// Warnings about the encrypted object.
+    package let problems: [Problem]
 
     /// Only `EnvelopedData` creates a value.
     init(
@@ -162,13 +164,15 @@ package struct CheckedContent: Sendable {
         _ encryption: ContentEncryption,
         key: ContentKey,
         attributes: [UInt8]?,
-        isSubstitute: Bool = false
+        isSubstitute: Bool = false,
+        problems: [Problem] = []
     ) {
         self.source = source
         self.encryption = encryption
         self.key = key
         self.attributes = attributes
         self.isSubstitute = isSubstitute
+        self.problems = problems
     }
 
     /// The plaintext.

@@ -73,16 +73,18 @@ package struct EnvelopedData: Sendable {
         return try concealing {
             let observer = makeObserver()
             let first = try DecryptingReader(stream, encryption, key: key, attributes: nil)
+            var problems: [Problem] { first.trailer?.problems ?? [] }
             do {
                 try first.copy(to: observer)
-                return (CheckedContent(stream, encryption, key: key, attributes: nil), observer)
+                return (CheckedContent(stream, encryption, key: key, attributes: nil, problems: problems), observer)
             } catch {
                 // The attributes that the tag covers follow the content, but must be processed before it. This is possible
                 // only in a second pass.
                 guard let attributes = first.trailer?.authenticatedAttributes else { throw error }
                 let observer = makeObserver()
                 try DecryptingReader(stream, encryption, key: key, attributes: attributes).copy(to: observer)
-                return (CheckedContent(stream, encryption, key: key, attributes: attributes), observer)
+                let content = CheckedContent(stream, encryption, key: key, attributes: attributes, problems: problems)
+                return (content, observer)
             }
         }
     }
@@ -172,9 +174,11 @@ struct EnvelopedLayout {
         /// none.
         var authenticatedAttributes: [UInt8]?
         var tag: [UInt8] = []
+        /// Warnings about the end of the object.
+        var problems: [Problem] = []
     }
 
-    /// Reads everything after the encrypted content, to the end of the input.
+    /// Reads everything after the encrypted content, to the end of the object.
     func readTrailer(_ reader: BERReader) throws -> Trailer {
         var trailer = Trailer()
         try reader.leave()
@@ -189,6 +193,9 @@ struct EnvelopedLayout {
             _ = try reader.readNode(if: .context(1))
         }
         for _ in 0..<3 { try reader.leave() }
+        if try !reader.isExhausted() {
+            trailer.problems = [Problem(.trailingBytes, "bytes follow the encrypted object")]
+        }
         return trailer
     }
 }

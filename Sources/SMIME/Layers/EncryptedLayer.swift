@@ -116,15 +116,16 @@ package struct EncryptedLayer: Sendable {
             content = try data.substitute(with: key)
         }
         if startsEntity, let header = observer.header {
-            return Plaintext(content: content, header: header, bodyStart: header.separatorRange.upperBound)
+            let bodyStart = header.separatorRange.upperBound
+            return Plaintext(content: content, header: header, bodyStart: bodyStart, problems: content.problems)
         }
-        guard permitted != .anything else { return Plaintext(content: content) }
+        guard permitted != .anything else { return Plaintext(content: content, problems: content.problems) }
         let isCleanText = try observedText ?? content.isCleanText()
         guard isCleanText || mayHoldAnything(key) else { throw CMSError.decryptionFailed }
         guard permitted == .entity else {
-            return Plaintext(content: content, problems: isCleanText ? [Self.noHeader] : [])
+            return Plaintext(content: content, problems: content.problems + (isCleanText ? [Self.noHeader] : []))
         }
-        return Plaintext(content: content, header: try Self.textHeader(), problems: [Self.noHeader])
+        return Plaintext(content: content, header: try Self.textHeader(), problems: content.problems + [Self.noHeader])
     }
 
     private static let noHeader = Problem(
