@@ -69,7 +69,7 @@ package struct BoundedProgram: Sendable {
             }
         }
         switch child.kill() {
-        case .exited(let status): return (status, output.bytes)
+        case .exited(let status): return (status, output.take())
         case .signalled(let signal): throw .signalled(signal)
         case nil: throw .lost
         }
@@ -177,7 +177,16 @@ private struct ProgramOutput {
         return true
     }
 
-    mutating func wipe() { part.wipe() }
+    /// The bytes, which the caller must wipe. Afterwards this value no longer has them.
+    mutating func take() -> [UInt8] {
+        defer { bytes = [] }
+        return bytes
+    }
+
+    mutating func wipe() {
+        part.wipe()
+        bytes.wipe()
+    }
 }
 
 /// A program running in its own process group.
