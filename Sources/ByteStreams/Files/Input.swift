@@ -57,7 +57,9 @@ package enum Input {
         if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
             return try FileSource(adopting: descriptor, from: max(0, Int(lseek(descriptor, 0, SEEK_CUR))))
         }
-        let (spool, reader) = (Spool(), DescriptorReader(adopting: descriptor))
+        // A spool in memory is not wiped.
+        let spool = Spool(memoryLimit: mayBeSecret ? 0 : Spool.memoryLimit)
+        let reader = DescriptorReader(adopting: descriptor)
         guard mayBeSecret || limit != nil else {
             try reader.copy(to: spool)
             return try spool.finish()
