@@ -86,14 +86,16 @@ package struct LDAPDirectory: Sendable {
         guard status.st_mode & 0o007 == 0 else {
             throw DiscoveryOutage("\(file): other users have access to the password: chmod o= \(file)")
         }
-        guard let data = try? handle.read(upToCount: maximumPassword + 1) else {
+        guard var data = try? handle.read(upToCount: maximumPassword + 1) else {
             throw DiscoveryOutage("\(file): the password cannot be read")
         }
         var bytes = [UInt8](data)
+        data.resetBytes(in: data.indices)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         // A directory would treat a bind with an empty password as anonymous.
         guard !bytes.isEmpty, bytes.count <= maximumPassword else {
+            bytes.wipe()
             throw DiscoveryOutage("\(file): the password must have 1 to \(maximumPassword) bytes")
         }
         return bytes
