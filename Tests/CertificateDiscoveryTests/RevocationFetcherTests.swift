@@ -217,6 +217,17 @@ import Testing
         #expect(try await verdict(factory, RevocationFetcher(Self.client))?.status == .revoked)
     }
 
+    @Test func `questions that are not asked because there are too many are an outage`() async throws {
+        let server = try LoopbackServer { _ in .bytes(Array("HTTP/1.0 500 No\r\n\r\n".utf8)) }
+        let urls = (0...RevocationFetcher.maximumQuestions + 1).map { "URI:\(server.url("\($0).crl"))" }
+        let factory = try makeChain(["crlDistributionPoints=\(urls.joined(separator: ","))"])
+        let fetcher = RevocationFetcher(Self.client)
+        let (leaf, ca) = (try factory.certificate("leaf"), try factory.certificate("ca"))
+        #expect(await fetcher.evidence(on: [leaf, ca], at: [0], date: leaf.notBefore).isEmpty)
+        #expect(server.asked.count == RevocationFetcher.maximumQuestions)
+        #expect(await fetcher.outages.filter { $0.error == .questionLimit }.count == 1)
+    }
+
     @Test func `no service is asked about an untrusted chain, or with revocation off`() async throws {
         let server = try LoopbackServer { _ in .silence }
         let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])

@@ -179,7 +179,10 @@ package actor RevocationFetcher: RevocationSource {
 
     /// Sends `question`; nil if it must not be sent.
     private func begin(_ question: Question, before deadline: ContinuousClock.Instant?) -> Answer? {
-        guard answers.count < Self.maximumQuestions else { return nil }
+        guard answers.count < Self.maximumQuestions else {
+            if !outages.contains(where: { $0.error == .questionLimit }) { note(question.url, .questionLimit) }
+            return nil
+        }
         guard let url = ServiceURL(question.url) else {
             // Many certificates name an LDAP directory in addition to a web server. Skipping the directory is not an outage.
             if !question.url.lowercased().hasPrefix("ldap") { note(question.url, .unsupportedURL) }
