@@ -58,7 +58,7 @@ import Testing
     @Test func `content whose encryption does not protect against changes is not opened on request`() async throws {
         let recipient = try Recipient(bob.certificate, at: Self.time)
         for (cipher, isAuthenticated) in [(ContentCipher.aes256CBC, false), (.aes256GCM, true)] {
-            let secret = try mail().encrypted(to: [recipient], cipher: cipher, at: Self.time)
+            let secret = try mail().encrypted(to: [recipient], cipher: cipher)
             let object = try CryptographicMessage.encrypt(.init(Self.text.utf8), to: [recipient], cipher: cipher)
             let calls: [() async throws -> [UInt8]] = [
                 { try await secret.opened(with: Keyring(bob), onlyAuthenticated: true, at: Self.time).bytes() },
@@ -101,7 +101,7 @@ import Testing
     /// The third text is the printed form of the bytes of "Meet" in an array.
     @Test func `the description of a message has no bytes of the mail`() async throws {
         let recipient = try Recipient(bob.certificate, at: Self.time)
-        let opened = try await mail().encrypted(to: [recipient], at: Self.time).opened(
+        let opened = try await mail().encrypted(to: [recipient]).opened(
             with: Keyring(bob),
             at: Self.time
         )

@@ -17,7 +17,7 @@ import Testing
         #expect(missing?.code == .file && missing?.kind == .inputOutput)
         let text = "From: alice@example.com\n\nHello\n"
         let secret = try Message(text.utf8)
-            .encrypted(to: [Recipient(Certificate(Fixtures.cert("bob/cert.pem")), at: Self.time)], at: Self.time)
+            .encrypted(to: [Recipient(Certificate(Fixtures.cert("bob/cert.pem")), at: Self.time)])
         let alice = try TestIdentity("alice").identityWithChain
         let other = await #expect(throws: SMIMEError.self) {
             try await secret.opened(with: Keyring(alice), at: Self.time)
@@ -226,7 +226,7 @@ import Testing
         let alice = try TestIdentity("alice").identityWithChain
         let mail = try Message("From: alice@example.com\n\nHello\n".utf8)
         let signed = try mail.signed(by: alice, at: Self.time)
-        let secret = try mail.encrypted(to: [Recipient(alice.certificate, at: Self.time)], at: Self.time)
+        let secret = try mail.encrypted(to: [Recipient(alice.certificate, at: Self.time)])
         for message in [signed, secret] {
             let error = await #expect(throws: SMIMEError.self) {
                 try await message.opened(with: Directory(), at: Self.time)

@@ -27,9 +27,9 @@ import Testing
     @Test func `layers in any order open to the same content`() async throws {
         let alice = try TestIdentity("alice").identityWithChain
         let recipient = try Recipient(certificate("bob/cert.pem"), at: Self.time)
-        let triple = try mail().signed(by: alice, at: Self.time).encrypted(to: [recipient], at: Self.time)
+        let triple = try mail().signed(by: alice, at: Self.time).encrypted(to: [recipient])
             .signed(by: alice, as: .opaque, at: Self.time)
-        let twice = try mail().encrypted(to: [recipient], at: Self.time).encrypted(to: [recipient], at: Self.time)
+        let twice = try mail().encrypted(to: [recipient]).encrypted(to: [recipient])
         for message in [triple, twice] {
             let opened = try await message.opened(with: keyring("bob"), at: Self.time)
             #expect(String(decoding: try await opened.bytes(), as: UTF8.self) == Self.text)
@@ -51,7 +51,7 @@ import Testing
             .replacing(/Content-Disposition: [^\r]*\r\n/, with: "")
             .replacing(/Content-Type: (?:[^\r]|\r\n[ \t])*/, with: fields)
         #expect(renamed.contains(fields))
-        let opened = try await Message(Array(renamed.utf8)).encrypted(to: [recipient], at: Self.time)
+        let opened = try await Message(Array(renamed.utf8)).encrypted(to: [recipient])
             .opened(with: keyring("bob"), at: Self.time)
         #expect(opened.report.status == .valid, "\(opened.report.problems)")
         #expect(opened.report.layers.count == 2)
@@ -108,7 +108,7 @@ import Testing
         let certificate = try certificate(path)
         let error = #expect(throws: SMIMEError.self) { try Recipient(certificate, at: Self.time) }
         #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
-        _ = try mail().encrypted(to: [Recipient(unchecked: certificate)], at: Self.time)
+        _ = try mail().encrypted(to: [Recipient(unchecked: certificate)])
     }
 
     @Test func `a key that belongs to another certificate is no identity`() throws {

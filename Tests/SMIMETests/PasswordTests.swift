@@ -12,7 +12,7 @@ import Testing
         let mail = try Message("From: alice@example.com\r\nSubject: Hello\r\n\r\nGood morning\r\n".utf8)
         let password = Recipient(password: "correct horse")
         #expect(password.certificate == nil)
-        let both = try await mail.encrypted(to: [password, Recipient(bob.certificate, at: Self.time)], at: Self.time)
+        let both = try await mail.encrypted(to: [password, Recipient(bob.certificate, at: Self.time)])
             .bytes()
         let alone = try await mail.encrypted(to: [password]).bytes()
         let keys = Keyring([])

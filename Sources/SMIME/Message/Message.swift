@@ -75,23 +75,22 @@ public struct Message: Sendable {
     /// - Parameters:
     ///   - recipients: everyone who can decrypt the message. The sender can decrypt it only as one of the recipients.
     ///   - cipher: the cipher; nil chooses the best cipher that all recipients announce, or AES-256-GCM.
-    ///   - time: has no effect: the signing time is the one given to `signed`, and `Recipient` checks the certificates.
     /// - Throws: `.noCommonCipher`; `.cipherBelowFloor` for a cipher that smime only reads; errors of writing, if
     ///   `encrypted` was already called for the message.
     public func encrypted(
         to recipients: [Recipient],
-        cipher: ContentCipher? = nil,
-        at time: Date = .now
+        cipher: ContentCipher? = nil
     ) throws(SMIMEError) -> Message {
         let cipher = try recipients.commonCipher(demanded: cipher)
         var message = self
         var signer: (SignedDataWriter.Signer, SignatureForm)?
+        var signingTime = Date.now
         switch protection {
         case .none: break
-        case .signed(let pending, let form, _): signer = (pending, form)
+        case .signed(let pending, let form, let time): (signer, signingTime) = ((pending, form), time)
         case .encrypted: message = try settled()
         }
-        message.protection = .encrypted(recipients, cipher, signedBy: signer, signingTime ?? time)
+        message.protection = .encrypted(recipients, cipher, signedBy: signer, signingTime)
         return message
     }
 
@@ -127,10 +126,6 @@ public struct Message: Sendable {
     ///
     /// - Throws: the errors of writing to a sink.
     public func bytes() throws(SMIMEError) -> [UInt8] { try allBytes() }
-
-    private var signingTime: Date? {
-        if case .signed(_, _, let time) = protection { time } else { nil }
-    }
 
     /// A message whose bytes are the output of `write`.
     package init(_ write: (any ByteSink) throws -> Void) throws(SMIMEError) {
