@@ -87,7 +87,9 @@ package struct MessageProtector: Sendable {
         guard message.protection == nil else { return protection.hiddenFields(of: message.header).map(\.name) }
         let split = HeaderSplit(message.header, omitting: omitted, protection: protection)
         guard split.protection == nil else { return split.unprotectedNames }
-        return message.header.fields.filter { !$0.isContentField && !omitted.contains($0.name) }.map(\.name)
+        return message.header.fields.filter { field in
+            HeaderFieldKind(field) == .message && !omitted.contains { field.isNamed($0) }
+        }.map(\.name)
     }
 
     /// The message's header.
@@ -181,7 +183,8 @@ extension MessageProtector {
     /// - Throws: `MessageError` and `MIMEError.limitExceeded` if `sign` or `encrypt` would reject the message, and errors of
     ///   reading.
     package func checkForm(isSigned: Bool, isEncrypted: Bool) throws {
-        let divided = try divided(isEncrypted: isEncrypted, layers: isSigned && isEncrypted ? 2 : 1)
+        let layers = 1 + (isSigned && isEncrypted ? 1 : 0) + (isEncrypted && compresses ? 1 : 0)
+        let divided = try divided(isEncrypted: isEncrypted, layers: layers)
         if isSigned { try divided.checkSafe() }
     }
 }
