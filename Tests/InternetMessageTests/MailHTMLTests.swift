@@ -9,6 +9,7 @@ import Testing
         ("<pre>a\n  b</pre>", "a\n  b"),
         ("  many \n blanks <b>here</b> ", "many blanks here"),
         ("x&lt;y &amp;&#8364;&#x20AC; &unknown; &", "x<y &€€ &unknown; &"),
+        ("&#x0000000000041;&#00000000000066;", "AB"),
         ("<script>if (a < b) alert()</script>text", "text"),
         ("<STYLE>p{}</sTyLe >text", "text"),
         ("<!-- <p>no --> yes", "yes"),
@@ -34,6 +35,14 @@ import Testing
     ])
     func `HTML as text is its words in lines`(html: String, text: String) {
         #expect(MailHTML(html).text == text)
+    }
+
+    @Test(arguments: ["</br>", "</p>", "<br></br>", "</script>"])
+    func `Safe HTML is not nested deeper than its limit`(end: String) {
+        let html = MailHTML(
+            String(repeating: String(repeating: "<div>", count: 200) + String(repeating: end, count: 200), count: 3)
+        )
+        #expect(html.safe.split(separator: "<div>", omittingEmptySubsequences: false).count == 201)
     }
 
     @Test(arguments: [

@@ -174,7 +174,8 @@ enum HTMLEntities {
         return text + String(decoding: rest, as: UTF8.self)
     }
 
-    private static let maximumName = 12
+    /// A number may have leading zeros.
+    private static let maximumName = 32
 
     private static func decoded(_ name: ArraySlice<UInt8>) -> Unicode.Scalar? {
         let text = String(decoding: name, as: UTF8.self)

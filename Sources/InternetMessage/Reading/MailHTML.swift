@@ -95,17 +95,18 @@ package struct MailHTML: Sendable {
     /// HTML that can be inserted into the body of a page.
     package var safe: String {
         var output = ""
-        var depth = 0
+        var open: [String] = []
         forEach { piece in
             switch piece {
             case .text(let text): output += text.escapedForHTML
             case .open(let name, let attributes):
                 let isEmpty = ["br", "hr", "wbr"].contains(name)
-                guard isEmpty || depth < Self.maximumDepth else { return }
-                if !isEmpty { depth += 1 }
+                guard isEmpty || open.count < Self.maximumDepth else { return }
+                if !isEmpty { open.append(name) }
                 output += "<\(name)\(Self.safe(attributes))>"
             case .close(let name):
-                depth = max(0, depth - 1)
+                guard let index = open.lastIndex(of: name) else { return }
+                open.removeSubrange(index...)
                 output += "</\(name)>"
             }
         }
