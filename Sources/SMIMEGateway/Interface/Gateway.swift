@@ -113,7 +113,9 @@ public struct Gateway: Sendable {
     }
 
     private func deliveries(of mail: ProcessedMail, warnings: [String]) async throws -> [Delivery] {
-        let deliveries = try mail.delivery.messages.map { message in
+        // If the answers of services cannot be stored, the services are queried again next time.
+        let warnings = warnings + (await engine.keepAnswers(of: mail))
+        return try mail.delivery.messages.map { message in
             try Delivery(
                 message: Message(message.content),
                 recipients: message.recipients,
@@ -121,9 +123,6 @@ public struct Gateway: Sendable {
                 warnings: warnings
             )
         }
-        // If the answers of services cannot be stored, the services are queried again next time.
-        _ = await engine.keepAnswers(of: mail)
-        return deliveries
     }
 }
 
