@@ -30,6 +30,7 @@ package struct SigningAvailability: Sendable {
     ) throws {
         guard let sender, let account = try snapshot.account(for: sender, subaddressing) else {
             account = nil
+            if sender == nil { availability = .missing(why: "mail without a sender's address is never signed") }
             return
         }
         self.account = account.address

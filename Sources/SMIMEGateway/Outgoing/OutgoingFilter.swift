@@ -93,9 +93,8 @@ package struct OutgoingFilter: Sendable {
             source: controls.source,
             changed: marked ?? controls.source,
             decisions: found.decisions,
-            // The addresses in the header are read only if the message changes. Otherwise it must be sent however many
-            // there are.
-            visible: changes ? try controls.visibleRecipients() : [],
+            // The addresses in the header matter only for encrypted copies. Other mail is sent however many there are.
+            visible: found.decisions.contains(where: \.action.encrypts) ? try controls.visibleRecipients() : [],
             parties: found.parties,
             sources: found.sources,
             ciphers: ciphers,
