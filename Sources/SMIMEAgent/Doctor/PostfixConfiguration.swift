@@ -77,7 +77,7 @@ package struct PostfixConfiguration: Sendable {
         }
 
         /// The direction of the service's filter; nil if the service has no filter, or its filter has no direction.
-        var direction: Direction? { filter?.dropFirst(2).lazy.compactMap(Direction.init).first }
+        var direction: Direction? { filter?.dropFirst(2).lazy.compactMap(Direction.init(rawValue:)).first }
     }
 
     /// The content_filter in effect for `service`, as transport and next hop; nil if there is none.
