@@ -26,6 +26,7 @@ extension FilterOptions {
         line.add("direction", value: role.rawValue)
         line.add("queue_id", value: queueId)
         line.add("sender", value: sender == .null ? "<>" : sender.text)
+        line.add(recipients: recipients)
         do {
             if let fault = GatewayMail.envelopeFault(from: sender, to: recipients) { throw fault }
             let source = try InputFile.standardInput()

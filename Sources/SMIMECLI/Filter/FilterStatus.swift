@@ -109,6 +109,9 @@ struct FilterLog {
     /// Adds a value to the line; does nothing if the value is nil.
     mutating func add(_ key: String, value: String?) { line.add(key, value) }
 
+    /// Adds the recipients, who are listed until it is known what was decided for them.
+    mutating func add(recipients: [String]) { line.undecided = recipients }
+
     /// Adds a list after the status; does nothing if the list is empty.
     mutating func addDetail(_ key: String, _ items: [String]) { line.addDetail(key, items) }
 

@@ -10,6 +10,8 @@ package struct LogLine: Sendable {
     package private(set) var fields: [LogField] = []
     /// The fields after the duration.
     package private(set) var details: [LogField] = []
+    /// The recipients as long as nothing is decided for them. They are listed as `to`, and counted as `recipients`.
+    package var undecided: [String] = []
 
     /// The maximum length of the first line, in bytes, unless the pairs that are always in it are longer. A receiver of syslog
     /// should accept 2,048 bytes with the header of syslog (RFC 5424 §6.1).
@@ -45,6 +47,7 @@ package struct LogLine: Sendable {
     package mutating func add(_ fields: [LogField], details: [LogField]) {
         self.fields += fields
         self.details += details
+        if fields.contains(where: { $0.key == "recipients" }) { undecided = [] }
     }
 
     /// All lines of the entry, including the status.
@@ -90,11 +93,15 @@ package struct LogLine: Sendable {
 
     /// All fields of the entry in order.
     package func every(status: String, error: String?, warnings: [String], milliseconds: String) -> [LogField] {
-        var all = fields + [LogField("status", [status])]
+        var all = fields
+        if !undecided.isEmpty { all.append(LogField("recipients", ["\(undecided.count)"])) }
+        all.append(LogField("status", [status]))
         if let error { all.append(LogField("error", [Self.cut(error)])) }
         all += warnings.prefix(Self.maximumWarnings).map { LogField("warning", [Self.cut($0)]) }
         if warnings.count > Self.maximumWarnings { all.append(LogField("warnings", ["\(warnings.count)"])) }
-        return all + [LogField("ms", [milliseconds])] + details
+        all += [LogField("ms", [milliseconds])] + details
+        if !undecided.isEmpty { all.append(LogField("to", undecided)) }
+        return all
     }
 
     /// Joins the items into as few texts as the maximum length permits.

@@ -4,8 +4,6 @@ import SMIMEGateway
 /// The log entry for one message: the sender and recipients, the decisions with their reasons, and the result.
 package struct MessageLog {
     private var line = LogLine()
-    /// The recipients, until it is known what was decided for them.
-    private var undecided: [String] = []
     private(set) var failure: String?
     var warnings: [String] = []
     /// The recipients whose copy the next hop accepted.
@@ -18,13 +16,12 @@ package struct MessageLog {
     mutating func describe(_ envelope: SMTPEnvelope) {
         line.add("queue_id", envelope.identifier)
         line.add("sender", envelope.sender.isEmpty ? "<>" : envelope.sender)
-        undecided = envelope.recipients.map(\.address)
+        line.undecided = envelope.recipients.map(\.address)
     }
 
     /// Adds the log entries of a worker.
     mutating func add(_ log: WorkerLog) {
         line.add(log.fields, details: log.details)
-        if log.fields.contains(where: { $0.key == "recipients" }) { undecided = [] }
         warnings += log.warnings
     }
 
@@ -33,23 +30,14 @@ package struct MessageLog {
 
     mutating func fail(_ reason: String) { failure = failure ?? reason }
 
-    /// The entry with the recipients, even if nothing was decided for them.
-    private var entry: LogLine {
-        guard !undecided.isEmpty else { return line }
-        var entry = line
-        entry.add("recipients", "\(undecided.count)")
-        entry.addDetail("to", undecided)
-        return entry
-    }
-
     /// The lines for the log.
     func lines(_ status: ServerMetrics.Result) -> [String] {
-        entry.lines(status: status.rawValue, error: failure, warnings: warnings, milliseconds: milliseconds)
+        line.lines(status: status.rawValue, error: failure, warnings: warnings, milliseconds: milliseconds)
     }
 
     /// All fields, for logs that store fields separately.
     func fields(_ status: ServerMetrics.Result) -> [LogField] {
-        entry.every(status: status.rawValue, error: failure, warnings: warnings, milliseconds: milliseconds)
+        line.every(status: status.rawValue, error: failure, warnings: warnings, milliseconds: milliseconds)
     }
 
     private var milliseconds: String {
