@@ -70,14 +70,11 @@ import Testing
         )
     }
 
-    @Test(arguments: [
-        "--sendmail {/opt/sendmail -t}", "--sendmail=/opt/sendmail", "{--sendmail=/opt/sendmail -t}",
-    ])
+    @Test(arguments: ["--sendmail {/opt/sendmail -t}", "{--sendmail=/opt/sendmail -t}"])
     func `a sendmail that ends a message at a lone dot is reported`(_ option: String) {
         let service = Self.outgoing.replacing("--sender=", with: "\(option) --sender=")
         #expect(codes(configuration([service])).contains("filter-sendmail"))
         let right = service.replacing("/opt/sendmail", with: "/opt/sendmail -i")
-        guard option.contains("{") else { return }
         #expect(!codes(configuration([right])).contains("filter-sendmail"))
     }
 

@@ -24,7 +24,7 @@ import Testing
         line.add("queue_id", "Q1")
         line.add("sender", "a@x.test")
         line.addDetail("cipher", ["aes-256-gcm"])
-        let warnings = (1...10).map { "\($0) \(String(repeating: "w", count: 900))" }
+        let warnings = (1...10).map { "\($0) \(String(repeating: "w", count: 950))" }
         let lines = line.lines(status: "sent", warnings: warnings, milliseconds: "7")
         #expect(lines.count == 10 && lines.allSatisfy { $0.utf8.count < 2000 }, "\(lines.map(\.utf8.count))")
         #expect(lines[0].hasPrefix("direction=outgoing queue_id=Q1 sender=a@x.test status=sent warning=\"1 w"))
