@@ -219,11 +219,16 @@ import Testing
 
     @Test func `questions that are not asked because there are too many are an outage`() async throws {
         let server = try LoopbackServer { _ in .bytes(Array("HTTP/1.0 500 No\r\n\r\n".utf8)) }
-        let urls = (0...RevocationFetcher.maximumQuestions + 1).map { "URI:\(server.url("\($0).crl"))" }
-        let factory = try makeChain(["crlDistributionPoints=\(urls.joined(separator: ","))"])
+        var factory = try makeChain([])
+        let ca = try factory.certificate("ca")
         let fetcher = RevocationFetcher(Self.client)
-        let (leaf, ca) = (try factory.certificate("leaf"), try factory.certificate("ca"))
-        #expect(await fetcher.evidence(on: [leaf, ca], at: [0], date: leaf.notBefore).isEmpty)
+        // At most four lists of a certificate are asked for.
+        for number in 0...RevocationFetcher.maximumQuestions / 4 {
+            let urls = (0..<4).map { "URI:\(server.url("\(number)-\($0).crl"))" }.joined(separator: ",")
+            try factory.issue("\(number)", subject: "/CN=x", by: "ca", extensions: ["crlDistributionPoints=\(urls)"])
+            let leaf = try factory.certificate("\(number)")
+            #expect(await fetcher.evidence(on: [leaf, ca], at: [0], date: leaf.notBefore).isEmpty)
+        }
         #expect(server.asked.count == RevocationFetcher.maximumQuestions)
         #expect(await fetcher.outages.filter { $0.error == .questionLimit }.count == 1)
     }
