@@ -100,16 +100,16 @@ import Testing
         let file = try OutputFile(path: path, isPrivate: false)
         try file.write("whole")
         try file.commit()
-        #expect(throws: StreamError.committed(path: path)) { try file.write(" and more") }
-        #expect(throws: StreamError.committed(path: path)) {
+        #expect(throws: StreamError.alreadyCommitted(path: path)) { try file.write(" and more") }
+        #expect(throws: StreamError.alreadyCommitted(path: path)) {
             try file.write([UInt8](repeating: 65, count: 2 * Window.size))
         }
-        #expect(throws: StreamError.committed(path: path)) { try file.commit() }
+        #expect(throws: StreamError.alreadyCommitted(path: path)) { try file.commit() }
         #expect(folder.text("out") == "whole")
         #expect(folder.names == ["out"])
         let device = try OutputFile(path: "/dev/null", isPrivate: false)
         try device.commit()
-        #expect(throws: StreamError.committed(path: "/dev/null")) { try device.write("more") }
+        #expect(throws: StreamError.alreadyCommitted(path: "/dev/null")) { try device.write("more") }
     }
 
     @Test func `a full disk is an error at the latest when committing`() throws {

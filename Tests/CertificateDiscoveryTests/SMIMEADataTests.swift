@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct SMIMEADataTests {
     @Test func `a record carries a certificate with its usage`() throws {
-        for (number, usage) in [SMIMEAData.Usage.authority, .person, .vouchedAuthority, .vouchedPerson].enumerated() {
+        for (number, usage) in [SMIMEAData.Usage.pkixTA, .pkixEE, .daneTA, .daneEE].enumerated() {
             let record = try SMIMEAData([UInt8(number), 0, 0, 1, 2])
             #expect(
                 record.usage == usage && record.certificate == [1, 2] && record.usage.isAuthority == (number % 2 == 0)
@@ -13,7 +13,8 @@ import Testing
 
     @Test(
         arguments: [
-            ([], SMIMEAData.Defect.short), ([3, 0, 0], .short), ([4, 0, 0, 1], .unknown), ([255, 0, 0, 1], .unknown),
+            ([], SMIMEAData.Defect.tooShort), ([3, 0, 0], .tooShort), ([4, 0, 0, 1], .unknown),
+            ([255, 0, 0, 1], .unknown),
             ([3, 2, 0, 1], .unknown), ([3, 0, 3, 1], .unknown), ([3, 0, 1, 1], .digest), ([3, 1, 2, 1], .digest),
             ([3, 1, 0, 1], .key),
         ] as [([UInt8], SMIMEAData.Defect)]
@@ -31,7 +32,7 @@ import Testing
         #expect(
             try SMIMEAName.name(of: "\"h\\ugh\"", at: "example.com") == SMIMEAName.name(of: "hugh", at: "example.com")
         )
-        #expect(SMIMEAName.whole("example.com") == "*._smimecert.example.com")
+        #expect(SMIMEAName.wildcard("example.com") == "*._smimecert.example.com")
     }
 
     @Test func `a resolver is an address, perhaps with a port`() {

@@ -96,7 +96,7 @@ private struct MilterRun {
         var verdict = MilterVerdict.accept
         if choices & 8 != 0, let header = try? HeaderBlock(parsing: content) {
             let fields = choices & 16 == 0 ? Array(header.fields) : header.fields.reversed()
-            let bytes = fields.flatMap { $0.closedBytes(.crlf) }
+            let bytes = fields.flatMap { $0.terminatedBytes(.crlf) }
             let body: MilterReplacement.Body = choices & 32 == 0 ? .unchanged : .follows
             verdict = .replace(MilterReplacement(header: bytes, body: body, removing: [0]))
         } else if let refusal = MilterRefusal(

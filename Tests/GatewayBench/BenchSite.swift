@@ -101,7 +101,7 @@ struct BenchSite {
             from: EnvelopeSender(sender),
             to: [EmailAddress(recipient)]
         )
-        try plan.checkAllGo()
+        try plan.checkSendable()
         for message in plan.messages {
             guard message.action == action else { throw CocoaError(.featureUnsupported) }
             try plan.write(message, to: MemorySink())

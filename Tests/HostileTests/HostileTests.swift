@@ -35,7 +35,7 @@ import Testing
         #expect(seen > 40)
         for match in page.matches(
             of:
-                /(?:([A-Za-z0-9]+Tests)\/)?(?:(Transcripts|Problems)\/)?([A-Z][A-Za-z0-9+]*(?:Tests|Cases|Provocations)(?:\+[A-Za-z]+)?)\b(?!\/)/
+                /(?:([A-Za-z0-9]+Tests)\/)?(?:(Transcripts|Problems)\/)?([A-Z][A-Za-z0-9+]*(?:Tests|Cases)(?:\+[A-Za-z]+)?)\b(?!\/)/
         ) {
             let parts = [match.output.1, match.output.2].compactMap { $0.map(String.init) }
             let path = (parts.isEmpty ? ["HostileTests"] : parts).joined(separator: "/") + "/\(match.output.3).swift"

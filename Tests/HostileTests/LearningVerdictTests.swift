@@ -7,7 +7,7 @@ import Testing
 @Suite struct LearningVerdictTests {
     @Test(arguments: LearningCases.all)
     func `hostile mail teaches the registry only the expected certificates`(_ item: LearningCases.Case) throws {
-        let home = try Home()
+        let home = try CommandEnvironment()
         try home.fill("alice")
         var said = ""
         for mail in try item.mails() {
@@ -27,7 +27,7 @@ import Testing
     func `harvest, import and filter learn the same as verify`(command: [String]) throws {
         for name in ["own certificate", "signer of another address", "a preferred certificate of another person"] {
             let item = try #require(LearningCases.all.first { $0.name == name })
-            let home = try Home()
+            let home = try CommandEnvironment()
             try home.fill("alice")
             for mail in try item.mails() {
                 let result = try home.run(command, input: mail)
@@ -39,7 +39,7 @@ import Testing
 
     /// A sender who announces only weak capabilities still gets mail encrypted with acceptable ciphers.
     @Test func `weak capabilities never lower the cipher floor`() throws {
-        let home = try Home()
+        let home = try CommandEnvironment()
         try home.fill("alice")
         let weak = Attributes.make(
             OID.smimeCapabilities,
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `a distrusted certificate stays distrusted when its owner writes again`() throws {
-        let home = try Home()
+        let home = try CommandEnvironment()
         try home.fill("alice")
         let mail = try #require(LearningCases.all.first).mails()[0]
         #expect(try home.run(["verify"], input: mail).status == 0)
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// The known certificates of people other than Alice, by the names of the cases; those in use are followed by a star.
-    private func known(in home: Home) throws -> [String] {
+    private func known(in home: CommandEnvironment) throws -> [String] {
         let names = try LearningCases.people.mapValues { try Attacker.digest($0.get().certificate, "SHA256") }
         let result = try home.run(["recipient", "list", "--json"])
         let object = try JSONSerialization.jsonObject(with: Data(result.standardOutput)) as? [String: Any]

@@ -124,12 +124,12 @@ private final class SecretSession {
     ].map(Step.init)
 
     private(set) var secrets = Secrets()
-    private let home: Home
+    private let home: CommandEnvironment
     private let temporary: TemporaryFolder
     private var files: URL { temporary.url }
 
     init() throws {
-        home = try Home()
+        home = try CommandEnvironment()
         temporary = try TemporaryFolder()
         try addNumbers(of: "alice")
         try addNumbers(of: "carol")

@@ -8,7 +8,7 @@ import Testing
     func `PKCS#12 file`(_ item: PKCS12Cases.Case) throws {
         let bytes = try item.bytes()
         try Seeds.keep(bytes, as: item.name, for: "pkcs12")
-        let home = try Home()
+        let home = try CommandEnvironment()
         let file = home.folder.appending(path: "file.p12")
         try Data(bytes).write(to: file)
         let result = try home.run(

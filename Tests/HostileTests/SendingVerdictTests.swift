@@ -19,8 +19,8 @@ import Testing
     }
 
     /// A store with Alice, Carol's certificate, and `certificates` imported by the user.
-    private func home(_ certificates: [[UInt8]]) throws -> Home {
-        let home = try Home()
+    private func home(_ certificates: [[UInt8]]) throws -> CommandEnvironment {
+        let home = try CommandEnvironment()
         try home.fill("alice")
         #expect(
             try home.run(["import", Fixtures.certs.path + "/carol/cert.pem", Fixtures.certs.path + "/revoked/crl.der"])

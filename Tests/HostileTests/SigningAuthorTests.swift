@@ -7,7 +7,7 @@ import Testing
     private static let count = 400
 
     @Test func `mail that sign accepts is valid for verify, whatever its From`() throws {
-        let home = try Home()
+        let home = try CommandEnvironment()
         try home.fill("alice")
         let (mails, signed) = (home.folder.appending(path: "mails"), home.folder.appending(path: "signed"))
         for folder in [mails, signed] {
@@ -44,7 +44,7 @@ import Testing
         _ status: Int32,
         _ why: String
     ) throws {
-        let home = try Home()
+        let home = try CommandEnvironment()
         try home.fill("alice")
         let mail = Array("\(field)\r\nTo: bob@example.com\r\n\r\nhello\r\n".utf8)
         for arguments in [["sign"], ["sign", "--from", "alice@example.com"]] {

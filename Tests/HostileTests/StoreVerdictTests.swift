@@ -17,7 +17,7 @@ import Testing
     /// Alice and Carol with their keys, Bob, the test CA, a rule to encrypt mail to Bob, and two messages. The cases copy
     /// this folder.
     private static let template = Result {
-        let home = try Home()
+        let home = try CommandEnvironment()
         try home.fill("alice", "carol")
         for command in [
             ["import", Fixtures.certs.path + "/bob/cert.pem"],
@@ -34,7 +34,7 @@ import Testing
 
     @Test(.enabled(if: hasSQLite, "sqlite3 is not installed"), arguments: StoreCases.all)
     func `a manipulated store is refused and reveals nothing`(_ item: StoreCases.Case) throws {
-        let home = try Home(copying: Self.template.get())
+        let home = try CommandEnvironment(copying: Self.template.get())
         let work = home.folder.appending(path: "tmp")
         var shell = CommandRunner(
             "sh",

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `only the start is checked`() {
-        let long = "Subject: " + String(repeating: "x", count: EntityControls.reach - 9)
+        let long = "Subject: " + String(repeating: "x", count: EntityControls.examinedCount - 9)
         #expect(EntityControls.areAbsent(in: (long + "\0").bytes))
         #expect(!EntityControls.areAbsent(in: (long.dropLast() + "\0").bytes))
     }

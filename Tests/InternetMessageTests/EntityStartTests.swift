@@ -23,7 +23,7 @@ import Testing
     @Test func `empty input is an entity`() { #expect(EntityStart.canBegin(with: [])) }
 
     @Test func `a header field beyond the searched range does not count`() {
-        let line = "From x" + String(repeating: "x", count: EntityStart.reach - 8) + "\n"
+        let line = "From x" + String(repeating: "x", count: EntityStart.examinedCount - 8) + "\n"
         #expect(EntityStart.canBegin(with: (line.dropFirst(3) + "A:").bytes) == false)
         #expect(EntityStart.canBegin(with: (line.replacing("xxx", with: "", maxReplacements: 1) + "A:").bytes))
         #expect(EntityStart.canBegin(with: (line + "A:").bytes) == false)

@@ -82,7 +82,7 @@ import Testing
             #expect((statistics.crlf, statistics.bareLF, statistics.bareCR) == (4, 2, 1))
             #expect(statistics.longestLine == 1_001)
             #expect(statistics.hasNUL && statistics.has8Bit && !statistics.isTransportSafe)
-            #expect((statistics.trailingBlanks, statistics.mailboxLines, statistics.loneDots) == (2, 1, 1))
+            #expect((statistics.trailingBlanks, statistics.mboxLines, statistics.loneDots) == (2, 1, 1))
             #expect(statistics.lineEnd == .crlf)
         }
     }

@@ -90,7 +90,7 @@ import Testing
 
     @Test func `Fields outside of the signature are named`() throws {
         let text = "From: alice@example.com\nTo: bob@example.com\nSubject: x\n\nx\n"
-        let mail = ReadMail(try message(text), Self.good, provenFields: ["from": "alice@example.com", "subject": "y"])
+        let mail = ReadMail(try message(text), Self.good, signedFields: ["from": "alice@example.com", "subject": "y"])
         #expect(mail.text().contains("\n  not covered by the signature: To\n"))
         #expect(try mail.page().contains("not covered by the signature: To<"))
         #expect(!ReadMail(try message(text), Self.unsigned).text().contains("covered"))

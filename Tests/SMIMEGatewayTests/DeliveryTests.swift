@@ -74,7 +74,7 @@ import Testing
             }
         }
         #expect(transport.sent.sorted { $0.count > $1.count || $0.first ?? "" < $1.first ?? "" } == groups)
-        #expect(try await store.journal.waiting(groups.flatMap(\.self), for: entry).isEmpty)
+        #expect(try await store.journal.undelivered(groups.flatMap(\.self), for: entry).isEmpty)
     }
 
     @Test func `a retry skips recipients that already have the message`() async throws {
@@ -90,10 +90,10 @@ import Testing
         let store = try await store()
         let other = DeliveryJournal.Entry(queueID: "Q1", digest: [4])
         try await store.journal.record(["a@x.test"], of: entry, at: time)
-        #expect(try await store.journal.waiting(["a@x.test"], for: other) == ["a@x.test"])
+        #expect(try await store.journal.undelivered(["a@x.test"], for: other) == ["a@x.test"])
         try await store.journal.record(["a@x.test"], of: other, at: time.addingTimeInterval(40 * 86_400))
-        #expect(try await store.journal.waiting(["a@x.test"], for: entry) == ["a@x.test"])
-        #expect(try await store.journal.waiting(["a@x.test"], for: other).isEmpty)
+        #expect(try await store.journal.undelivered(["a@x.test"], for: entry) == ["a@x.test"])
+        #expect(try await store.journal.undelivered(["a@x.test"], for: other).isEmpty)
     }
 
     @Test
@@ -111,23 +111,23 @@ import Testing
             )
         }
         try await store.journal.record(["a@x.test"], of: entry, at: time)
-        #expect(try await store.journal.waiting(["a@x.test"], for: known(since: 6_000)).isEmpty)
-        #expect(try await store.journal.waiting(["a@x.test"], for: known(since: 4_200)) == ["a@x.test"])
+        #expect(try await store.journal.undelivered(["a@x.test"], for: known(since: 6_000)).isEmpty)
+        #expect(try await store.journal.undelivered(["a@x.test"], for: known(since: 4_200)) == ["a@x.test"])
         try await store.journal.record(["a@x.test"], of: known(since: 4_200), at: later)
-        #expect(try await store.journal.waiting(["a@x.test"], for: known(since: 4_200)).isEmpty)
-        #expect(try await !store.journal.recordDeath(at: entry, time))
-        #expect(try await store.journal.recordDeath(at: known(since: 4_200), later))
+        #expect(try await store.journal.undelivered(["a@x.test"], for: known(since: 4_200)).isEmpty)
+        #expect(try await !store.journal.recordCrash(at: entry, time))
+        #expect(try await store.journal.recordCrash(at: known(since: 4_200), later))
     }
 
     @Test func `a forgotten message is another one when it comes again, and others are not forgotten`() async throws {
         let store = try await store()
         let other = DeliveryJournal.Entry(queueID: "Q2", digest: entry.digest)
         for entry in [entry, other] { try await store.journal.record(["a@x.test", "b@x.test"], of: entry, at: time) }
-        #expect(try await !store.journal.recordDeath(at: entry, time))
+        #expect(try await !store.journal.recordCrash(at: entry, time))
         try await store.journal.forget(entry)
-        #expect(try await store.journal.waiting(["a@x.test", "b@x.test"], for: entry) == ["a@x.test", "b@x.test"])
-        #expect(try await store.journal.waiting(["a@x.test", "b@x.test"], for: other).isEmpty)
-        #expect(try await store.journal.recordDeath(at: entry, time))
+        #expect(try await store.journal.undelivered(["a@x.test", "b@x.test"], for: entry) == ["a@x.test", "b@x.test"])
+        #expect(try await store.journal.undelivered(["a@x.test", "b@x.test"], for: other).isEmpty)
+        #expect(try await store.journal.recordCrash(at: entry, time))
     }
 
     @Test func `a delivery that could not be recorded at once is recorded before the next attempt`()
@@ -167,7 +167,7 @@ import Testing
         let task = Task { try await mail.run(through: transport, rememberingIn: store, as: entry, at: time) }
         sending.withLock { $0 = task }
         try await task.value
-        #expect(try await store.journal.waiting(["a@x.test"], for: entry).isEmpty)
+        #expect(try await store.journal.undelivered(["a@x.test"], for: entry).isEmpty)
     }
 
     /// Renames the journal's table, and restores its name after 25 seconds. `Delivery` retries recording for 60 seconds.

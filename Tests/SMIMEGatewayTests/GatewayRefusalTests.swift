@@ -45,7 +45,7 @@ import Testing
             (KeystoreError.busy(path: "/var/lib/smime"), "4.3.0"), (TransportError("no"), "4.3.0"),
             (MIMEError.unreadable(.readFailed(code: 5)), "4.3.0"), (StreamError.cancelled, "4.3.0"),
             (CancellationError(), "4.3.0"), (SettingError.notUnderstood(.bounceText), "4.3.5"),
-            (GatewayError.waiting(unmetRequirements: ["later"]), "4.7.1"),
+            (GatewayError.deferred(unmetRequirements: ["later"]), "4.7.1"),
         ]
         for (error, code) in faults {
             let refusal = GatewayRefusal(error, in: role)

@@ -59,12 +59,12 @@ import Testing
         let office = try await TestHome.office()
         let (found, warnings) = try await plan(office, body, ProtectionRequest(sign: .require))
         #expect(found.decisions.map(\.action) == [.bounce] && found.messages.isEmpty && warnings.isEmpty)
-        #expect(throws: MessageError.self) { try found.checkAllGo() }
+        #expect(throws: MessageError.self) { try found.checkSendable() }
         let bob = try #require(Policy.Pattern("bob@example.com"))
         _ = try await office.store.policy.set(Policy.Rule(.recipient(bob), sign: .require, missing: .deferral))
         let (mixed, _) = try await plan(office, body, to: ["eve@x.test", "bob@example.com"])
         #expect(mixed.decisions.map(\.action) == [.plain, .bounce])
-        #expect(throws: MessageError.self) { try mixed.checkAllGo() }
+        #expect(throws: MessageError.self) { try mixed.checkSendable() }
     }
 
     @Test func `mail that cannot be encrypted is sent in clear with a warning, unless encryption is required`()
@@ -81,6 +81,6 @@ import Testing
             ProtectionRequest(encrypt: .require)
         )
         #expect(strict.decisions.map(\.action) == [.bounce] && strict.messages.isEmpty)
-        #expect(throws: MessageError.self) { try strict.checkAllGo() }
+        #expect(throws: MessageError.self) { try strict.checkSendable() }
     }
 }

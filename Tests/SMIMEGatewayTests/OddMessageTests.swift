@@ -30,7 +30,7 @@ import Testing
             )
             do {
                 let plan = try await filter.plan(MemorySource(bytes), from: .address(carol), to: [carol])
-                try plan.checkAllGo()
+                try plan.checkSendable()
                 sent += try plan.messages.indices.map { try plan.source($0) }
             } catch {
                 switch error {

@@ -35,7 +35,7 @@ import Testing
             to: [EmailAddress("dana@example.com")]
         )
         #expect(plan.decisions.map(\.action) == [.deferral])
-        #expect(throws: GatewayError.self) { try plan.checkAllGo() }
+        #expect(throws: GatewayError.self) { try plan.checkSendable() }
     }
 
     private let office: TestHome
@@ -132,7 +132,7 @@ import Testing
         #expect(received.messages.flatMap(\.recipients).map { Array($0.utf8) } == names.map { Array($0.utf8) })
         let entry = DeliveryJournal.Entry(queueID: "q", digest: [1])
         try await office.store.journal.record([names[0], names[2]], of: entry, at: .judged)
-        let waiting = try await office.store.journal.waiting(names, for: entry)
+        let waiting = try await office.store.journal.undelivered(names, for: entry)
         #expect(waiting.map { Array($0.utf8) } == [names[1], names[3], names[4]].map { Array($0.utf8) })
     }
 
@@ -145,16 +145,16 @@ import Testing
 
     @Test func `a mail is not sent if it bounces or waits for one recipient`() async throws {
         let all = try await plan(to: "bob@example.com", "p384@example.com")
-        try all.checkAllGo()
+        try all.checkSendable()
         let found = try await plan(to: "bob@example.com", "eve@x.test", flags: ProtectionRequest(encrypt: .require))
         let unmetRequirements = ["no usable certificate for eve@x.test (none is known)"]
-        #expect(throws: GatewayError.refused(unmetRequirements: unmetRequirements)) { try found.checkAllGo() }
-        #expect(throws: GatewayError.waiting(unmetRequirements: unmetRequirements)) {
-            try found.checkAllGo(waitsForServices: true)
+        #expect(throws: GatewayError.refused(unmetRequirements: unmetRequirements)) { try found.checkSendable() }
+        #expect(throws: GatewayError.deferred(unmetRequirements: unmetRequirements)) {
+            try found.checkSendable(waitsForServices: true)
         }
         _ = try await office.store.policy.set(Policy.Rule(.global, missing: .deferral))
         let late = try await plan(to: "bob@example.com", "eve@x.test", flags: ProtectionRequest(encrypt: .require))
-        #expect(throws: GatewayError.waiting(unmetRequirements: unmetRequirements)) { try late.checkAllGo() }
+        #expect(throws: GatewayError.deferred(unmetRequirements: unmetRequirements)) { try late.checkSendable() }
     }
 
     @Test func `mail of a sender with two certificates announces the encryption certificate`() async throws {

@@ -22,7 +22,7 @@ import Testing
         init(_ core: GatewayCore, _ pool: WorkerPool) { (self.core, self.pool) = (core, pool) }
 
         /// Starts another attempt at the message that the mail server calls `name`.
-        func bring(
+        func startAttempt(
             _ name: String?,
             to recipients: [String] = ["b@y.test"],
             confirms: Bool? = nil,
@@ -117,9 +117,9 @@ import Testing
 
     /// Sends the first message of `scene`. Only one of its two recipients receives it, so this must be recorded.
     private func deliverHalf(_ name: String, in scene: NIOLoopBound<Scene>) async throws {
-        try await onLoop { scene.value.bring(name, to: Self.both, confirms: true) }
+        try await onLoop { scene.value.startAttempt(name, to: Self.both, confirms: true) }
         try await wait { scene.value.deliveries.count == 1 }
-        let half = MessageFlow.Placement(served: ["b@y.test"], failure: SMTPReply(451, nil, text: "later"))
+        let half = MessageFlow.DeliveryResult(served: ["b@y.test"], failure: SMTPReply(451, nil, text: "later"))
         try await onLoop { scene.value.deliveries[0].done(half) }
         try await wait { scene.value.replies.count == 1 }
     }
@@ -132,18 +132,18 @@ import Testing
         while !(try await onLoop(condition)) { try await Task.sleep(for: .milliseconds(5)) }
     }
 
-    private func sent() -> MessageFlow.Placement { MessageFlow.Placement(served: ["b@y.test"]) }
+    private func sent() -> MessageFlow.DeliveryResult { MessageFlow.DeliveryResult(served: ["b@y.test"]) }
 
     @Test func `a second attempt waits until the first is recorded, and sends nothing`() async throws {
         let workers = Self.workers()
         let scene = try await scene(workers)
-        try await onLoop { for _ in 0..<2 { scene.value.bring("Q1", confirms: false) } }
+        try await onLoop { for _ in 0..<2 { scene.value.startAttempt("Q1", confirms: false) } }
         try await wait { scene.value.deliveries.count == 1 }
-        try await onLoop { scene.value.bring("Q2", confirms: true) }
+        try await onLoop { scene.value.startAttempt("Q2", confirms: true) }
         try await wait { scene.value.deliveries.count == 2 }
         #expect(workers.jobCount == 2)
-        let placement = sent()
-        try await onLoop { for delivery in scene.value.deliveries { delivery.done(placement) } }
+        let result = sent()
+        try await onLoop { for delivery in scene.value.deliveries { delivery.done(result) } }
         try await wait { scene.value.replies.count == 3 }
         #expect(try await onLoop { scene.value.replies } == [0: 250, 1: 250, 2: 250])
         #expect(try await onLoop { scene.value.deliveries.count } == 2)
@@ -160,10 +160,10 @@ import Testing
             if waits { sleep(2) }
         })
         let scene = try await scene(workers, width: 1)
-        try await onLoop { for _ in 0..<2 { scene.value.bring(nil, confirms: true) } }
+        try await onLoop { for _ in 0..<2 { scene.value.startAttempt(nil, confirms: true) } }
         try await wait { scene.value.deliveries.count == 2 }
-        let placement = sent()
-        try await onLoop { for delivery in scene.value.deliveries { delivery.done(placement) } }
+        let result = sent()
+        try await onLoop { for delivery in scene.value.deliveries { delivery.done(result) } }
         try await wait { scene.value.replies.count == 2 }
         let metrics = try await onLoop { scene.value.core.metrics.text }
         // Both messages took two seconds, but the second one waited for the worker in this time.
@@ -176,11 +176,11 @@ import Testing
         async throws
     {
         let scene = try await scene(Self.workers())
-        try await onLoop { for _ in 0..<2 { scene.value.bring("Q1") } }
+        try await onLoop { for _ in 0..<2 { scene.value.startAttempt("Q1") } }
         try await wait { scene.value.deliveries.count == 1 }
-        let placement = sent()
+        let result = sent()
         try await onLoop {
-            scene.value.deliveries[0].done(placement)
+            scene.value.deliveries[0].done(result)
             scene.value.flows[0].noteReplyWritten()
         }
         try await wait { scene.value.replies.count == 2 }
@@ -190,14 +190,14 @@ import Testing
 
     @Test func `an attempt after one that failed sends the message`() async throws {
         let scene = try await scene(Self.workers())
-        try await onLoop { for _ in 0..<2 { scene.value.bring("Q1", confirms: true) } }
+        try await onLoop { for _ in 0..<2 { scene.value.startAttempt("Q1", confirms: true) } }
         try await wait { scene.value.deliveries.count == 1 }
         try await onLoop {
-            scene.value.deliveries[0].done(MessageFlow.Placement(failure: SMTPReply(451, nil, text: "later")))
+            scene.value.deliveries[0].done(MessageFlow.DeliveryResult(failure: SMTPReply(451, nil, text: "later")))
         }
         try await wait { scene.value.deliveries.count == 2 }
-        let placement = sent()
-        try await onLoop { scene.value.deliveries[1].done(placement) }
+        let result = sent()
+        try await onLoop { scene.value.deliveries[1].done(result) }
         try await wait { scene.value.replies.count == 2 }
         #expect(try await onLoop { scene.value.replies } == [0: 451, 1: 250])
         try await onLoop { scene.value.pool.close() }
@@ -210,14 +210,14 @@ import Testing
             // The third attempt must be answered within this time, also on a busy machine.
             replyTime: .seconds(8)
         )
-        try await onLoop { for _ in 0..<2 { scene.value.bring("Q1", confirms: true) } }
+        try await onLoop { for _ in 0..<2 { scene.value.startAttempt("Q1", confirms: true) } }
         try await wait { scene.value.replies.count == 2 }
         #expect(try await onLoop { scene.value.replies } == [0: 451, 1: 451])
         #expect(try await onLoop { scene.value.deliveries.count } == 1)
-        let placement = sent()
+        let result = sent()
         try await onLoop {
-            scene.value.bring("Q1", confirms: true)
-            scene.value.deliveries[0].done(placement)
+            scene.value.startAttempt("Q1", confirms: true)
+            scene.value.deliveries[0].done(result)
         }
         try await wait { scene.value.replies.count == 3 }
         #expect(try await onLoop { scene.value.replies[2] } == 250)
@@ -236,14 +236,14 @@ import Testing
             settled: { worker, served in records.withLock { $0.append((worker, served)) } }
         )
         let scene = try await scene(workers, width: width)
-        try await onLoop { scene.value.bring("Q1", confirms: false) }
+        try await onLoop { scene.value.startAttempt("Q1", confirms: false) }
         try await wait { scene.value.deliveries.count == 1 }
         let first = try #require(handler.withLock { $0 })
         workers.end(first)
-        let placement = sent()
+        let result = sent()
         try await onLoop {
-            scene.value.deliveries[0].done(placement)
-            scene.value.bring("Q1", confirms: true)
+            scene.value.deliveries[0].done(result)
+            scene.value.startAttempt("Q1", confirms: true)
         }
         try await wait { scene.value.replies.count == 2 }
         #expect(try await onLoop { scene.value.replies } == [0: 250, 1: 250])
@@ -261,13 +261,13 @@ import Testing
         #expect(try await onLoop { scene.value.pool.isJournalFailing })
         // A message in one copy needs no record.
         try await onLoop {
-            scene.value.bring("Q1", to: Self.both, confirms: true)
-            scene.value.bring("Q2", confirms: true)
+            scene.value.startAttempt("Q1", to: Self.both, confirms: true)
+            scene.value.startAttempt("Q2", confirms: true)
         }
         try await wait { scene.value.replies.count == 2 && scene.value.deliveries.count == 2 }
         #expect(try await onLoop { scene.value.replies[1] } == 451)
         isWritable.withLock { $0 = true }
-        try await onLoop { scene.value.bring("Q1", to: Self.both, confirms: true) }
+        try await onLoop { scene.value.startAttempt("Q1", to: Self.both, confirms: true) }
         try await wait { scene.value.deliveries.count == 3 }
         #expect(try await onLoop { scene.value.pool.isJournalFailing } == false)
         try await onLoop { scene.value.pool.close() }
@@ -278,7 +278,9 @@ import Testing
         try await deliverHalf("Q0", in: scene)
         // As soon as the one worker has answered a message, it gets the next one and is also asked to check the journal.
         for round in 0..<10 {
-            try await onLoop { for n in 1...6 { scene.value.bring("Q\(round)\(n)", to: Self.both, confirms: true) } }
+            try await onLoop {
+                for n in 1...6 { scene.value.startAttempt("Q\(round)\(n)", to: Self.both, confirms: true) }
+            }
             try await wait { scene.value.replies.count == 1 + 6 * (round + 1) }
         }
         #expect(try await onLoop { scene.value.replies.values.allSatisfy { $0 == 451 } })
@@ -291,9 +293,9 @@ import Testing
         let scene = try await scene(workers, replyTime: .seconds(8))
         try await deliverHalf("Q1", in: scene)
         // Both messages wait for one check of the journal, by one worker. The other worker handles the other messages.
-        try await onLoop { for name in ["Q1", "Q2"] { scene.value.bring(name, to: Self.both, confirms: true) } }
+        try await onLoop { for name in ["Q1", "Q2"] { scene.value.startAttempt(name, to: Self.both, confirms: true) } }
         for number in 3...6 {
-            try await onLoop { scene.value.bring("Q\(number)", confirms: true) }
+            try await onLoop { scene.value.startAttempt("Q\(number)", confirms: true) }
             try await wait { scene.value.deliveries.count == number - 1 }
         }
         try await wait { scene.value.replies[1] == 451 && scene.value.replies[2] == 451 }
@@ -326,10 +328,10 @@ import Testing
         let scene = try await scene(workers)
         // A milter forgets the message when the mail server has the reply; otherwise the recipients are recorded if it does
         // not have it.
-        try await onLoop { scene.value.bring("Q1", to: Self.both, confirms: isMilter, isMilter: isMilter) }
+        try await onLoop { scene.value.startAttempt("Q1", to: Self.both, confirms: isMilter, isMilter: isMilter) }
         try await wait { scene.value.deliveries.count == 1 }
-        let placement = sent()
-        try await onLoop { scene.value.deliveries[0].done(placement) }
+        let result = sent()
+        try await onLoop { scene.value.deliveries[0].done(result) }
         try await wait { !workers.notes.isEmpty }
         let text = "the journal is not updated: if the message arrives again, some recipients \(consequence)"
         #expect(workers.notes == ["Q1: \(text)"])
@@ -338,18 +340,18 @@ import Testing
 
     @Test func `an attempt whose client has gone while it waits for the first one keeps no slot`() async throws {
         let scene = try await scene(Self.workers())
-        try await onLoop { for _ in 0..<8 { scene.value.bring("Q1") } }
+        try await onLoop { for _ in 0..<8 { scene.value.startAttempt("Q1") } }
         try await wait { scene.value.deliveries.count == 1 }
         try await onLoop {
             for flow in scene.value.flows.dropFirst() { flow.abandon() }
-            for number in 2...8 { scene.value.bring("Q\(number)") }
+            for number in 2...8 { scene.value.startAttempt("Q\(number)") }
         }
         try await wait { scene.value.deliveries.count == 8 }
-        let placement = sent()
+        let result = sent()
         try await onLoop {
-            scene.value.deliveries[0].done(placement)
+            scene.value.deliveries[0].done(result)
             scene.value.flows[0].confirm(false)
-            scene.value.bring("Q1", confirms: true)
+            scene.value.startAttempt("Q1", confirms: true)
         }
         try await wait { scene.value.replies.count == 2 }
         #expect(try await onLoop { scene.value.deliveries.count } == 8)
@@ -360,20 +362,20 @@ import Testing
         async throws
     {
         let scene = try await scene(Self.workers())
-        try await onLoop { for _ in 0..<8 { scene.value.bring("Q1", confirms: true, isMilter: true) } }
+        try await onLoop { for _ in 0..<8 { scene.value.startAttempt("Q1", confirms: true, isMilter: true) } }
         try await wait { scene.value.replies.count == 3 }
         #expect(try await onLoop { scene.value.replies.values.allSatisfy { $0 == 451 } })
-        try await onLoop { scene.value.bring("Q2", confirms: true) }
+        try await onLoop { scene.value.startAttempt("Q2", confirms: true) }
         try await wait { scene.value.deliveries.count == 2 }
         try await onLoop { scene.value.pool.close() }
     }
 
     @Test func `messages without a name do not wait for each other`() async throws {
         let scene = try await scene(Self.workers())
-        try await onLoop { for _ in 0..<2 { scene.value.bring(nil, confirms: true) } }
+        try await onLoop { for _ in 0..<2 { scene.value.startAttempt(nil, confirms: true) } }
         try await wait { scene.value.deliveries.count == 2 }
-        let placement = sent()
-        try await onLoop { for delivery in scene.value.deliveries { delivery.done(placement) } }
+        let result = sent()
+        try await onLoop { for delivery in scene.value.deliveries { delivery.done(result) } }
         try await wait { scene.value.replies.count == 2 }
         try await onLoop { scene.value.pool.close() }
     }

@@ -99,7 +99,7 @@ import Testing
         #expect(try await changes(store) { _ = try await store.add(outages, at: .judged) } == 0)
         let entry = DeliveryJournal.Entry(queueID: "1", digest: [1])
         #expect(try await changes(store) { try await store.journal.record([bob], of: entry, at: .judged) } == 0)
-        #expect(try await store.journal.served(entry).map(\.text) == [bob])
+        #expect(try await store.journal.deliveredRecipients(of: entry).map(\.text) == [bob])
     }
 
     @Test(.onSQLite) func `a restored copy gets a new change counter`() async throws {

@@ -40,11 +40,11 @@ import Testing
         let lookup = RecipientLookup(store: store, sources: [away], systemAnchors: false)
         let choices = try await lookup.choices(for: addresses, at: .judged).choices
         #expect(choices.map(\.isUnknown) == [false, true])
-        #expect(choices[1].whyNone.hasPrefix("the source directory cannot be asked: "))
+        #expect(choices[1].reasonForNoCertificate.hasPrefix("the source directory cannot be asked: "))
         // A folder without a file for the address is a valid answer.
         try FileManager.default.createDirectory(atPath: away.path, withIntermediateDirectories: true)
         let empty = try await lookup.choices(for: addresses, at: .judged).choices
-        #expect(empty.map(\.isUnknown) == [false, false] && empty[1].whyNone == "none is known")
+        #expect(empty.map(\.isUnknown) == [false, false] && empty[1].reasonForNoCertificate == "none is known")
         // If the file for the address is unreadable, the answer is unknown, although the file for the domain is usable.
         symlink("@example.com.pem", away.path + "/@example.com.pem")
         let torn = try await lookup.choices(for: addresses, at: .judged)

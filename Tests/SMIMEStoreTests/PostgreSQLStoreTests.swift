@@ -104,15 +104,17 @@ import Testing
         // The record of deliveries is sent with that query.
         let entry = DeliveryJournal.Entry(queueID: "q", digest: [1])
         try await writer.journal.record(["b@example.com"], of: entry, at: .judged)
-        _ = try await reader.forOneMessage().journal.served(entry)
+        _ = try await reader.forOneMessage().journal.deliveredRecipients(of: entry)
         let recorded = try statements()
         for _ in 0..<5 {
             let message = reader.forOneMessage()
             #expect(
-                try await message.journal.waiting(["a@example.com", "b@example.com"], for: entry) == ["a@example.com"]
+                try await message.journal.undelivered(["a@example.com", "b@example.com"], for: entry) == [
+                    "a@example.com"
+                ]
             )
             let other = DeliveryJournal.Entry(queueID: "r", digest: [1])
-            #expect(try await reader.forOneMessage().journal.served(other).isEmpty)
+            #expect(try await reader.forOneMessage().journal.deliveredRecipients(of: other).isEmpty)
             #expect(try await message.settings.value(of: "key") == "1")
         }
         #expect(try statements() == recorded + 10)
@@ -142,7 +144,7 @@ import Testing
         }
         for number in recorded.value {
             let entry = DeliveryJournal.Entry(queueID: "q", digest: [number])
-            #expect(try await store.journal.served(entry).map(\.text) == ["bob@example.com"])
+            #expect(try await store.journal.deliveredRecipients(of: entry).map(\.text) == ["bob@example.com"])
         }
         #expect(recorded.value.count + failed.value == 200 && recorded.value.count > 100)
     }

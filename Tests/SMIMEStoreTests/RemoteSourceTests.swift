@@ -35,7 +35,7 @@ import Testing
             #expect(choices[0].selected?.sourceDetail == "bob")
         }
         #expect(source.asked == ["bob@example.com", "carol@example.com"])
-        lookup.asksAnew = true
+        lookup.ignoresCachedAnswers = true
         _ = try await lookup.choices(for: [carol], at: .judged)
         #expect(source.asked.count == 3)
         // All readers use the stored answer, but only for the directory that gave it.

@@ -23,7 +23,9 @@ import Testing
         }
         _ = try server.run("SELECT pg_promote()", in: "postgres")
         try await writer.journal.record(["b@example.com"], of: entry, at: .judged)
-        #expect(try await reader.forOneMessage().journal.served(entry).map(\.text) == ["b@example.com"])
+        #expect(
+            try await reader.forOneMessage().journal.deliveredRecipients(of: entry).map(\.text) == ["b@example.com"]
+        )
         #expect(!reader.journal.isOnReadOnlyServer)
     }
 
@@ -45,7 +47,7 @@ import Testing
         // Another process of the service has used a newer state.
         let other = try await home.open(.readOnly)
         #expect(try await other.forOneMessage().settings.value(of: "key") == nil)
-        other.know(changeCount: reader.latestChangeCount)
+        other.noteChangeCount(reader.latestChangeCount)
         await #expect(throws: KeystoreError.self) {
             try await other.forOneMessage().settings.value(of: "key")
         }

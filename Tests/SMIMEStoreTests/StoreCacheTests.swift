@@ -44,7 +44,7 @@ import Testing
         let certificate = try Certificate(fixture: "bob/cert.pem")
         let trust = try await messageStore.anchors.trust(judging: [certificate], systemAnchors: false)
         return [
-            "chosen": choice.selected.map { "\($0.certificate.fingerprint)" } ?? choice.whyNone,
+            "chosen": choice.selected.map { "\($0.certificate.fingerprint)" } ?? choice.reasonForNoCertificate,
             "signer": signer, "rules": "\(rules)", "settings": "\(try await messageStore.settings.all())",
             "account": "\(try await messageStore.accounts.summary(of: alice)?.address.text ?? "none")",
             "aliases": "\(try await messageStore.accounts.account(ifAnyFor: alice)?.aliases ?? [])",

@@ -8,7 +8,7 @@ extension StoreRoleTests {
     @Test func `a gateway changes neither the owner's tables nor the schema`() async throws {
         _ = try await home.open()
         _ = try await store(as: .gateway)
-        for table in StoreRole.ownersTables {
+        for table in StoreRole.readOnlyTables {
             // The table store_version has one row, and no column `form`.
             let change = "UPDATE \(table) SET \(table == "store_version" ? "number" : "form") = 1"
             for statement in ["INSERT INTO \(table) DEFAULT VALUES", change, "DELETE FROM \(table)"] {

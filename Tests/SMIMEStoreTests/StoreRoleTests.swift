@@ -216,7 +216,7 @@ import Testing
         }
         .flatMap { $0.split { !$0.isLetter && $0 != "_" } }
         for table in tables.split(separator: "\n") {
-            #expect(granted.contains(table) != StoreRole.ownersTables.contains(String(table)), "\(table)")
+            #expect(granted.contains(table) != StoreRole.readOnlyTables.contains(String(table)), "\(table)")
         }
     }
 

@@ -34,7 +34,7 @@ import Testing
         let settings = try await store.settings.all().sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         let anchors = try await store.anchors.all().map { "\($0.certificate.fingerprint) \($0.added)" }
         let rules = try await store.policy.rules().map { "\($0)" }
-        let served = try await store.journal.served(.init(queueID: "q", digest: [0, 1])).map(\.text)
+        let served = try await store.journal.deliveredRecipients(of: .init(queueID: "q", digest: [0, 1])).map(\.text)
         return accounts + recipients + settings + anchors + rules + served
     }
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// The steps that check the last run, and those that work on files.
 extension TranscriptRunner {
-    private struct Nonsense: Error {}
+    private struct InvalidStep: Error {}
 
     /// Performs `step` if it is a check or a file step; returns false if its first word is neither.
     mutating func check(_ step: Transcript.Step, _ verb: String, _ arguments: [String]) throws -> Bool {
@@ -10,7 +10,7 @@ extension TranscriptRunner {
         do {
             switch verb {
             case "status", "stdout", "stderr", "stdout-is", "json":
-                guard let last else { throw Nonsense() }
+                guard let last else { throw InvalidStep() }
                 problem = try problemOfOutput(last, isNegated: step.isNegated, verb: verb, arguments: arguments)
             case "cmp", "exists", "mode":
                 problem = try problemOfFile(isNegated: step.isNegated, verb: verb, arguments: arguments)
@@ -19,7 +19,7 @@ extension TranscriptRunner {
             default:
                 return false
             }
-        } catch is Nonsense {
+        } catch is InvalidStep {
             problem = "this makes no sense here"
         } catch {
             problem = "\(error)"
@@ -53,7 +53,7 @@ extension TranscriptRunner {
             let isRight = arguments.count == 2 ? (found == arguments[1]) != isNegated : (found == nil) == isNegated
             return isRight ? nil : "\(arguments[0]) is \(found ?? "not there")\n\(report(last))"
         default:
-            throw Nonsense()
+            throw InvalidStep()
         }
         return nil
     }
@@ -73,23 +73,23 @@ extension TranscriptRunner {
             let mode = String(entry.st_mode & 0o7777, radix: 8)
             return (mode == arguments[0]) != isNegated ? nil : "mode \(mode)"
         default:
-            throw Nonsense()
+            throw InvalidStep()
         }
     }
 
     private func change(_ verb: String, _ arguments: [String]) throws {
-        guard let first = arguments.first, arguments.count == (verb == "mkdir" ? 1 : 2) else { throw Nonsense() }
+        guard let first = arguments.first, arguments.count == (verb == "mkdir" ? 1 : 2) else { throw InvalidStep() }
         switch verb {
         case "mkdir": try FileManager.default.createDirectory(at: path(first), withIntermediateDirectories: true)
         case "write": try Data((arguments[1] + "\n").utf8).write(to: path(first))
         default:
-            guard let number = Int(arguments[1]) else { throw Nonsense() }
+            guard let number = Int(arguments[1]) else { throw InvalidStep() }
             var bytes = try [UInt8](Data(contentsOf: path(first)))
             if verb == "truncate" {
                 bytes = Array(bytes.prefix(max(0, number)))
             } else {
                 let offset = number < 0 ? bytes.count + number : number
-                guard bytes.indices.contains(offset) else { throw Nonsense() }
+                guard bytes.indices.contains(offset) else { throw InvalidStep() }
                 bytes[offset] ^= 1
             }
             try Data(bytes).write(to: path(first))

@@ -69,19 +69,19 @@ package final class OutputFile: ByteSink {
         if let temporary { unlink(temporary) }
     }
 
-    /// - Throws: `StreamError.writeFailed`; `.committed` after `commit()`
+    /// - Throws: `StreamError.writeFailed`; `.alreadyCommitted` after `commit()`
     package func write(_ bytes: Span<UInt8>) throws {
-        guard !isCommitted else { throw StreamError.committed(path: target) }
+        guard !isCommitted else { throw StreamError.alreadyCommitted(path: target) }
         try sink.write(bytes)
     }
 
     /// Syncs the file to the disk, renames it to the target, and syncs the folder if the folder is readable. For a target
     /// that is written directly, only writes the bytes that are still in the buffer.
     ///
-    /// - Throws: `StreamError.writeFailed`, `.cannotCreate`; `.committed` if called a second time. If only syncing the folder
-    ///   fails, the target was already replaced.
+    /// - Throws: `StreamError.writeFailed`, `.cannotCreate`; `.alreadyCommitted` if called a second time. If only
+    ///   syncing the folder fails, the target was already replaced.
     package func commit() throws {
-        guard !isCommitted else { throw StreamError.committed(path: target) }
+        guard !isCommitted else { throw StreamError.alreadyCommitted(path: target) }
         try sink.flush()
         guard let folder else { return isCommitted = true }
         guard fsync(descriptor) == 0 else { throw StreamError.writeFailed(code: errno) }
@@ -124,7 +124,7 @@ extension OutputFile {
     /// The absolute path of an output file at `path`. Symlinks are resolved in the part of the path that exists.
     ///
     /// - Throws: `StreamError.cannotCreate` for more than 40 symlinks, or for a symlink whose target is not valid UTF-8.
-    package static func place(of path: String) throws(StreamError) -> String {
+    package static func absolutePath(of path: String) throws(StreamError) -> String {
         if let found = canonical(path) { return found }
         var folder = try resolved(path)
         var missing = ""

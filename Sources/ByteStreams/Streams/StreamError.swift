@@ -24,7 +24,7 @@ package enum StreamError: Error, Equatable, Sendable {
     /// The file changed while it was being read, so two reads may have returned different bytes.
     case changedWhileReading
     /// The file was already committed, so nothing more can be written to it.
-    case committed(path: String)
+    case alreadyCommitted(path: String)
     /// The text is not base64 (RFC 4648 §4).
     case malformedBase64
     /// The file is not a regular file, for example a pipe or device, so it does not support random access.
@@ -47,7 +47,7 @@ extension StreamError: LocalizedError, CustomStringConvertible {
         case .cannotCreate(let path, let code): "\(path): cannot create: \(String(cString: strerror(code)))"
         case .cannotOpen(let path, let code): "\(path): cannot open: \(String(cString: strerror(code)))"
         case .changedWhileReading: "the input changed while it was being read"
-        case .committed(let path): "\(path): cannot write: the file is already complete"
+        case .alreadyCommitted(let path): "\(path): cannot write: the file is already complete"
         case .malformedBase64: "malformed base64"
         case .notRegular(let path): "\(path): is not a regular file"
         case .readFailed(let code): "cannot read: \(String(cString: strerror(code)))"

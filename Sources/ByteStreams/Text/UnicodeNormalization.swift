@@ -39,7 +39,7 @@ extension Unicode.Scalar {
     /// Whether the character is unsafe to display: it moves the cursor, ends a line, reorders the text around it, is
     /// invisible, or has no standard meaning (private use, unassigned).
     @inlinable
-    package var isUnfitForDisplay: Bool {
+    package var isUnsafeToDisplay: Bool {
         guard !isASCII else { return value < 0x20 || value == 0x7F }
         return switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: true

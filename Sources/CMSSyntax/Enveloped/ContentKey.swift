@@ -9,19 +9,19 @@ import SwiftASN1
 package struct ContentKey: Sendable {
     let bytes: SecretBytes
     /// Whether the key wrap has verified the key. RSA has no such check (RFC 3218 §2.3.2).
-    package let isProven: Bool
+    package let isVerified: Bool
 
     /// The unwrapped key; `substitute` if unwrapping failed or the key has another length.
     fileprivate init(_ unwrapped: SecretBytes?, else substitute: SecretBytes) {
         let fitting = unwrapped.flatMap { $0.count == substitute.count ? $0 : nil }
         bytes = fitting ?? substitute
-        isProven = fitting != nil
+        isVerified = fitting != nil
     }
 
     /// A key that was not verified.
-    fileprivate init(unproven bytes: SecretBytes) {
+    fileprivate init(unverified bytes: SecretBytes) {
         self.bytes = bytes
-        isProven = false
+        isVerified = false
     }
 }
 
@@ -37,7 +37,7 @@ extension RecipientInfo {
             throw CMSError.unsupported(what)
         case .password, .secretKey: throw CMSError.unsupported("\(kind.rawValue) recipients with a private key")
         case .transport(let padding):
-            return ContentKey(unproven: transported(key, padding, substitute: substitute))
+            return ContentKey(unverified: transported(key, padding, substitute: substitute))
         case .agreement(let scheme, let wrap, let point, let material):
             return ContentKey(try? agreed(key, scheme, wrap: wrap, point: point, material: material), else: substitute)
         case .encapsulation(let encapsulation):
@@ -61,7 +61,7 @@ extension RecipientInfo {
             let key = try derivation.derive(password, count: wrap.cipher.keyCount)
             let unwrapped = try wrap.unwrap(encryptedKey, under: key)
             // Three check octets do not prove that the key is correct.
-            return ContentKey(unproven: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
+            return ContentKey(unverified: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
         default: throw CMSError.unsupported("\(kind.rawValue) recipients with another kind of secret")
         }
     }

@@ -148,7 +148,7 @@ public struct Recipient: Sendable {
         to certificate: Certificate
     ) throws -> [UInt8] {
         let publicKey = try certificate.publicKey()
-        let ephemeral = try publicKey.generateSibling()
+        let ephemeral = try publicKey.generateEphemeralKey()
         let secret = try ephemeral.agree(with: publicKey.owned)
         let wrap = try KeyWrap(keyCount: key.count)
         let wrappingKey = try scheme.keyEncryptionKey(from: secret, wrap: wrap, userKeyingMaterial: nil)

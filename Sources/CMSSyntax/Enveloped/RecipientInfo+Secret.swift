@@ -10,7 +10,7 @@ extension RecipientInfo {
             let identifier = try? fields.next(.sequence).children().first?.octets(),
             let algorithm = try? AlgorithmIdentifier(berEncoded: fields.next(.sequence)),
             let wrap = try? KeyWrap(algorithm), let key = try? fields.next(.octetString).octets()
-        else { return named(.keyEncryptionKey, algorithmName) }
+        else { return unsupported(.keyEncryptionKey, algorithmName) }
         return RecipientInfo(
             kind: .keyEncryptionKey,
             identifier: nil,
@@ -30,7 +30,7 @@ extension RecipientInfo {
             let algorithm = try? AlgorithmIdentifier(berEncoded: fields.next(.sequence)),
             let wrap = try? PasswordKeyWrap(algorithm), let key = try? fields.next(.octetString).octets(),
             derivation.keyCount ?? wrap.cipher.keyCount == wrap.cipher.keyCount
-        else { return named(.password, algorithmName) }
+        else { return unsupported(.password, algorithmName) }
         return RecipientInfo(
             kind: .password,
             identifier: nil,

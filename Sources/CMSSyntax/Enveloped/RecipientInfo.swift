@@ -79,7 +79,7 @@ package struct RecipientInfo: Sendable {
         return (try? AlgorithmIdentifier(berEncoded: field))?.displayName
     }
 
-    static func named(_ kind: Kind, _ algorithm: String?, identifier: EntityIdentifier? = nil) -> Self {
+    static func unsupported(_ kind: Kind, _ algorithm: String?, identifier: EntityIdentifier? = nil) -> Self {
         RecipientInfo(
             kind: kind,
             identifier: identifier,
@@ -206,10 +206,10 @@ extension RecipientInfo {
     static func other(_ node: ASN1Node) -> RecipientInfo {
         guard node.identifier == .context(4), let parts = try? node.children(), parts.count == 2,
             let type = try? parts[0].objectIdentifier()
-        else { return named(.other, nil) }
-        guard type == KeyEncapsulation.type else { return named(.other, type.displayName) }
+        else { return unsupported(.other, nil) }
+        guard type == KeyEncapsulation.type else { return unsupported(.other, type.displayName) }
         return (try? encapsulation(parts[1]))
-            ?? named(
+            ?? unsupported(
                 .keyEncapsulation,
                 "key-encapsulation with malformed parameters",
                 identifier: identifier(of: parts[1])

@@ -25,54 +25,54 @@ package struct LibcryptoFault: Sendable, Equatable {
     /// The possible consequence.
     package let text: String
     /// The first fixed release of each series that was fixed.
-    let mended: [Version]
+    let fixedIn: [Version]
 
     /// All known faults, oldest first.
     static let all = [
         Self(
             identifier: "CVE-2022-3602",
             text: "an address in a certificate can overwrite memory",
-            mended: [Version(3, minor: 0, patch: 7)]
+            fixedIn: [Version(3, minor: 0, patch: 7)]
         ),
         Self(
             identifier: "CVE-2022-4203",
             text: "comparing a name with name constraints can end the process",
-            mended: [Version(3, minor: 0, patch: 8)]
+            fixedIn: [Version(3, minor: 0, patch: 8)]
         ),
         Self(
             identifier: "CVE-2023-0286",
             text: "a name in a revocation list can read or overwrite memory",
-            mended: [Version(3, minor: 0, patch: 8)]
+            fixedIn: [Version(3, minor: 0, patch: 8)]
         ),
         Self(
             identifier: "CVE-2022-4304",
             text: "the time of RSA decryption reveals the padding",
-            mended: [Version(3, minor: 0, patch: 8)]
+            fixedIn: [Version(3, minor: 0, patch: 8)]
         ),
         Self(
             identifier: "CVE-2023-0464",
             text: "certificate policies can keep verification busy without end",
-            mended: [Version(3, minor: 0, patch: 9), Version(3, minor: 1, patch: 1)]
+            fixedIn: [Version(3, minor: 0, patch: 9), Version(3, minor: 1, patch: 1)]
         ),
         Self(
             identifier: "CVE-2023-0465",
             text: "wrong certificate policies in a leaf are ignored",
-            mended: [Version(3, minor: 0, patch: 9), Version(3, minor: 1, patch: 1)]
+            fixedIn: [Version(3, minor: 0, patch: 9), Version(3, minor: 1, patch: 1)]
         ),
         Self(
             identifier: "CVE-2023-2650",
             text: "a long object identifier can keep the process busy",
-            mended: [Version(3, minor: 0, patch: 9), Version(3, minor: 1, patch: 1)]
+            fixedIn: [Version(3, minor: 0, patch: 9), Version(3, minor: 1, patch: 1)]
         ),
         Self(
             identifier: "CVE-2024-0727",
             text: "a PKCS#12 file can end the process",
-            mended: [Version(3, minor: 0, patch: 13), Version(3, minor: 1, patch: 5), Version(3, minor: 2, patch: 1)]
+            fixedIn: [Version(3, minor: 0, patch: 13), Version(3, minor: 1, patch: 5), Version(3, minor: 2, patch: 1)]
         ),
         Self(
             identifier: "CVE-2024-6119",
             text: "comparing names in a certificate can end the process",
-            mended: [
+            fixedIn: [
                 Version(3, minor: 0, patch: 15), Version(3, minor: 1, patch: 7), Version(3, minor: 2, patch: 3),
                 Version(3, minor: 3, patch: 2),
             ]
@@ -80,7 +80,7 @@ package struct LibcryptoFault: Sendable, Equatable {
         Self(
             identifier: "CVE-2024-13176",
             text: "the time of ECDSA signatures reveals the key",
-            mended: [
+            fixedIn: [
                 Version(3, minor: 0, patch: 16), Version(3, minor: 1, patch: 8), Version(3, minor: 2, patch: 4),
                 Version(3, minor: 3, patch: 3), Version(3, minor: 4, patch: 1),
             ]
@@ -88,7 +88,7 @@ package struct LibcryptoFault: Sendable, Equatable {
         Self(
             identifier: "CVE-2026-63072",
             text: "unwrapping a key can overwrite memory",
-            mended: [Version(3, minor: 0, patch: 22)]
+            fixedIn: [Version(3, minor: 0, patch: 22)]
         ),
     ]
 
@@ -98,7 +98,7 @@ package struct LibcryptoFault: Sendable, Equatable {
     /// table.
     package static func known(in version: Version) -> [LibcryptoFault] {
         all.filter { fault in
-            fault.mended.contains { ($0.major, $0.minor) == (version.major, version.minor) && version < $0 }
+            fault.fixedIn.contains { ($0.major, $0.minor) == (version.major, version.minor) && version < $0 }
         }
     }
 }

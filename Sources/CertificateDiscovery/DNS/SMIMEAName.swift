@@ -14,11 +14,11 @@ package enum SMIMEAName {
     package static func name(of localPart: String, at domain: String) throws -> String {
         let digest = try DigestAlgorithm.sha256.digest(Array(unquoted(localPart).utf8)).prefix(28)
         let label = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        return "\(label).\(whole(domain).dropFirst(2))"
+        return "\(label).\(wildcard(domain).dropFirst(2))"
     }
 
     /// The wildcard name, for the addresses of a domain that have no records of their own: `*._smimecert.example.org`.
-    package static func whole(_ domain: String) -> String { "*._smimecert.\(domain)" }
+    package static func wildcard(_ domain: String) -> String { "*._smimecert.\(domain)" }
 
     /// The local part without the surrounding quotes and the escaping backslashes of a quoted-string (RFC 5322 §3.2.4).
     private static func unquoted(_ localPart: String) -> String {
@@ -44,16 +44,16 @@ package struct SMIMEAData: Hashable, Sendable {
     /// The certificate usage field.
     package enum Usage: UInt8, Sendable {
         /// PKIX-TA: an authority that must be in the chain.
-        case authority = 0
+        case pkixTA = 0
         /// PKIX-EE: the certificate of the person.
-        case person = 1
+        case pkixEE = 1
         /// DANE-TA: an authority that is trusted because of the DNS record alone.
-        case vouchedAuthority = 2
+        case daneTA = 2
         /// DANE-EE: the certificate of the person, which is trusted because of the DNS record alone.
-        case vouchedPerson = 3
+        case daneEE = 3
 
         /// Whether the certificate is that of an authority.
-        package var isAuthority: Bool { self == .authority || self == .vouchedAuthority }
+        package var isAuthority: Bool { self == .pkixTA || self == .daneTA }
     }
 
     /// Why a record cannot be used.
@@ -63,7 +63,7 @@ package struct SMIMEAData: Hashable, Sendable {
         /// The record contains only a key.
         case key
         /// The record is too short for its fixed fields and a certificate.
-        case short
+        case tooShort
         /// One of the fields has an unknown value.
         case unknown
     }
@@ -74,7 +74,7 @@ package struct SMIMEAData: Hashable, Sendable {
 
     /// Reads the data of a record.
     package init(_ data: [UInt8]) throws(Defect) {
-        guard data.count > 3 else { throw .short }
+        guard data.count > 3 else { throw .tooShort }
         guard let usage = Usage(rawValue: data[0]), data[1] <= 1, data[2] <= 2 else { throw .unknown }
         guard data[2] == 0 else { throw .digest }
         guard data[1] == 0 else { throw .key }
@@ -89,7 +89,7 @@ extension SMIMEAData.Defect: CustomStringConvertible {
         switch self {
         case .digest: "it contains only the digest of a certificate or key"
         case .key: "it contains only a key, not a certificate"
-        case .short: "it is too short"
+        case .tooShort: "it is too short"
         case .unknown: "its usage, selector or matching type is unknown"
         }
     }

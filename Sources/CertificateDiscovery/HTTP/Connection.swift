@@ -6,16 +6,16 @@ final class Connection: Sendable {
     private enum State {
         case none
         case open(CInt)
-        case cut
+        case shutDown
     }
 
     private let state = Mutex(State.none)
 
     /// Shuts the connection down. If it is not open yet, prevents it from being opened.
-    func cut() {
+    func shutDown() {
         state.withLock { state in
             if case .open(let descriptor) = state { shutdown(descriptor, CInt(SHUT_RDWR)) }
-            state = .cut
+            state = .shutDown
         }
     }
 
@@ -79,7 +79,7 @@ final class Connection: Sendable {
                 throw Self.failure(code)
             }
         }
-        // From here on, another thread enforces the deadline with `cut()`.
+        // From here on, another thread enforces the deadline with `shutDown()`.
         guard fcntl(descriptor, F_SETFL, flags) == 0 else { throw Self.failure(errno) }
     }
 
@@ -96,7 +96,7 @@ final class Connection: Sendable {
             let count = poll(&entry, 1, CInt(milliseconds))
             if count > 0 { return }
             guard count == 0 || errno == EINTR else { throw Self.failure(errno) }
-            if case .cut = state.withLock({ $0 }) { throw .cancelled }
+            if case .shutDown = state.withLock({ $0 }) { throw .cancelled }
         }
     }
 

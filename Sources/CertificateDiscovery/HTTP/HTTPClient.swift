@@ -45,7 +45,7 @@ package struct HTTPClient: Sendable {
         let alarm = Task {
             try await Task.sleep(until: deadline, clock: .continuous)
             answer.fulfil(.failure(.timeLimit))
-            connection.cut()
+            connection.shutDown()
         }
         defer { alarm.cancel() }
         return await withTaskCancellationHandler {
@@ -53,7 +53,7 @@ package struct HTTPClient: Sendable {
             return await answer.value()
         } onCancel: {
             answer.fulfil(.failure(.cancelled))
-            connection.cut()
+            connection.shutDown()
         }
     }
 

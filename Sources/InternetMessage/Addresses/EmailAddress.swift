@@ -45,7 +45,7 @@ public struct EmailAddress: Sendable {
         }
         func malformed(_ reason: String) -> MIMEError { .malformedAddress(text, reason: reason) }
         guard text.utf8.count <= longestLocalPart + 256 else { throw malformed("too long for an address") }
-        guard !text.unicodeScalars.contains(where: \.isUnfitForDisplay) else {
+        guard !text.unicodeScalars.contains(where: \.isUnsafeToDisplay) else {
             throw malformed("control or invisible characters in an address")
         }
         guard text.utf8.first != UInt8(ascii: "-") else { throw malformed("an address must not look like an option") }

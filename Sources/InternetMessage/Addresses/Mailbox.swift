@@ -29,7 +29,7 @@ package struct Mailbox: Hashable, Sendable {
         return [displayName, EncodedWord.decode(displayName, undecodable: .readAsUTF8), loose].contains { name in
             let seen = Array(
                 name.compatiblyComposed.unicodeScalars.filter {
-                    $0.properties.isWhitespace || !$0.isUnfitForDisplay
+                    $0.properties.isWhitespace || !$0.isUnsafeToDisplay
                 }
             )
             // Programs that decode the name before they parse it skip comments.

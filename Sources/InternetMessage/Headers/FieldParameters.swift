@@ -64,7 +64,7 @@ package struct FieldParameters: Hashable, Sendable {
     /// Reads the rest of a field after the main value, from the first semicolon on.
     init(_ tokens: inout FieldTokens) {
         var sections: [String: [Int: Section]] = [:]
-        var (passedOver, isCut, isEmpty) = (PassedOver(), false, false)
+        var (skippedText, isCut, isEmpty) = (SkippedText(), false, false)
         while !tokens.isAtEnd {
             let isBehindBlank = tokens.next?.isBlank == true
             tokens.skipBlanksAndComments()
@@ -83,22 +83,22 @@ package struct FieldParameters: Hashable, Sendable {
             tokens.skipBlanksAndComments()
             guard tokens.take("=") else {
                 if !name.isEmpty || !tokens.isAtEnd { hasErrors = true }
-                passedOver.add(written)
+                skippedText.add(written)
                 if name.isEmpty, !tokens.isAtEnd, tokens.next != UInt8(ascii: ";") {
-                    passedOver.add(tokens.takeAll(until: ";"))
+                    skippedText.add(tokens.takeAll(until: ";"))
                 }
                 continue
             }
             // Some programs remove blanks of other character sets and control characters from a name.
             if !written.allSatisfy({ $0.isWordByte || $0 == UInt8(ascii: "*") }) {
-                passedOver.add(written)
-                passedOver.add(written.filter(\.isWordByte))
+                skippedText.add(written)
+                skippedText.add(written.filter(\.isWordByte))
                 hasErrors = true
             }
             if isBeforeBlank || tokens.next?.isBlank == true { isLoose = true }
             tokens.skipBlanksAndComments()
             let isQuoted = tokens.next == UInt8(ascii: "\"")
-            let (value, isRegular, isBehindValue) = Self.takeValue(&tokens, &passedOver)
+            let (value, isRegular, isBehindValue) = Self.takeValue(&tokens, &skippedText)
             if isBehindValue { isLoose = true }
             noteErrors(of: name, written, value, isQuoted: isQuoted, isBehindBoundary: sections["boundary"] != nil)
             if !isRegular { hasErrors = true }
@@ -127,8 +127,8 @@ package struct FieldParameters: Hashable, Sendable {
         isAmbiguous = tokens.isAmbiguous
         if isLoose, hasQuotedBlank { hasErrors = true }
         contradictions.formUnion(sections.filter { $1[-1] != nil && $1[0] != nil }.keys)
-        passedOver.add(tokens.comments)
-        doubtful.formUnion(isCut ? Set(values.keys) : passedOver.words.intersection(values.keys))
+        skippedText.add(tokens.comments)
+        doubtful.formUnion(isCut ? Set(values.keys) : skippedText.words.intersection(values.keys))
         irregularities.formUnion(doubtful)
     }
 
@@ -155,7 +155,7 @@ package struct FieldParameters: Hashable, Sendable {
     }
 
     /// Text that is skipped here, and that other programs may interpret.
-    private struct PassedOver {
+    private struct SkippedText {
         private var bytes: [UInt8] = []
 
         mutating func add(_ piece: [UInt8]) { bytes += piece + [0] }
@@ -168,11 +168,11 @@ package struct FieldParameters: Hashable, Sendable {
 
     /// Reads a value.
     ///
-    /// - Parameter passedOver: receives text that is not valid here.
+    /// - Parameter skippedText: receives text that is not valid here.
     /// - Returns: the value, whether all programs read it the same way, and whether a blank follows it.
     private static func takeValue(
         _ tokens: inout FieldTokens,
-        _ passedOver: inout PassedOver
+        _ skippedText: inout SkippedText
     ) -> (value: [UInt8], isRegular: Bool, isBeforeBlank: Bool) {
         guard tokens.next == UInt8(ascii: "\"") else {
             let value = tokens.takeToken(until: ";")
@@ -184,13 +184,13 @@ package struct FieldParameters: Hashable, Sendable {
             tokens.skipBlanksAndComments()
             guard tokens.next != UInt8(ascii: ";"), !tokens.isAtEnd else { return (value, isToken, isBeforeBlank) }
             let rest = tokens.takeAll(until: ";").trimmed
-            passedOver.add(rest)
+            skippedText.add(rest)
             return (value + [UInt8(ascii: " ")] + rest, false, true)
         }
         let value = tokens.takeQuotedString()
         let isBeforeBlank = tokens.next?.isBlank == true
         let rest = tokens.takeAll(until: ";").trimmed
-        passedOver.add(rest)
+        skippedText.add(rest)
         return (value, !tokens.hasOpenQuote && rest.isEmpty, isBeforeBlank)
     }
 

@@ -80,7 +80,7 @@ public struct HeaderField: Sendable {
     package var isStructural: Bool { isContentField || isNamed("MIME-Version") }
 
     /// The field's bytes, with a line end even if the input ended without one.
-    package func closedBytes(_ lineEnd: LineEnd) -> [UInt8] {
+    package func terminatedBytes(_ lineEnd: LineEnd) -> [UInt8] {
         rawBytes.last == .lineFeed ? Array(rawBytes) : rawBytes + lineEnd.bytes
     }
 }
@@ -90,7 +90,7 @@ extension HeaderField {
     ///
     /// `removingParameters` restores the original bytes, apart from a line end that the field did not have.
     package func appendingParameter(_ name: String, value: String, _ lineEnd: LineEnd) -> [UInt8] {
-        var bytes = closedBytes(lineEnd)
+        var bytes = terminatedBytes(lineEnd)
         let end = bytes.hasSuffix([.carriageReturn, .lineFeed]) ? 2 : 1
         bytes.insert(contentsOf: Array(";\(lineEnd.rawValue) \(name)=\"\(value)\"".utf8), at: bytes.count - end)
         return bytes
@@ -109,7 +109,7 @@ extension HeaderField {
 
     /// The field, divided before each semicolon that separates parameters, and its line end.
     func parameterPieces(_ lineEnd: LineEnd) -> (pieces: [ArraySlice<UInt8>], end: ArraySlice<UInt8>) {
-        let bytes = closedBytes(lineEnd)
+        let bytes = terminatedBytes(lineEnd)
         let end = bytes.count - (bytes.hasSuffix([.carriageReturn, .lineFeed]) ? 2 : 1)
         return (Self.pieces(bytes[..<end]), bytes[end...])
     }

@@ -92,7 +92,7 @@ extension HeaderScan {
 
 extension HeaderBlock {
     /// Whether some program may find a field with one of `names`, which must be in lower case, anywhere in `text`.
-    package static func mayStand(_ names: Set<String>, in text: ArraySlice<UInt8>) -> Bool {
+    package static func mayContainField(named names: Set<String>, in text: ArraySlice<UInt8>) -> Bool {
         var unfinished = FoldedName()
         return text.contains(0)
             || LineSeparator.pieces(of: text).contains { line in

@@ -41,7 +41,7 @@ struct HeaderScan {
                 return finish(fieldsEnd: start, end: next)
             }
             if content.starts(with: "--".utf8), isDelimiter(content) { return finish(fieldsEnd: start, end: start) }
-            if isMessage, start == top, isMailboxLine(content) {
+            if isMessage, start == top, isMboxLine(content) {
                 defects.insert(.mboxLine)
                 // `>From ` does not begin a message in an mbox file. It is text, at which some programs end the header.
                 if isWholeMessage, content.first == UInt8(ascii: ">") { defects.insert(.hiddenFields) }
@@ -143,8 +143,8 @@ struct HeaderScan {
     /// Records whether the header has other fields for programs that also end lines at other control characters, as some text
     /// libraries do.
     private mutating func noteOtherSeparators(before end: Int) {
-        let mayStand = isWholeMessage && LineSeparator.mayStand(in: bytes[..<end])
-        guard mayStand, !defects.contains(.hiddenFields) else { return }
+        let mayOccur = isWholeMessage && LineSeparator.mayOccur(in: bytes[..<end])
+        guard mayOccur, !defects.contains(.hiddenFields) else { return }
         let pieces = LineSeparator.pieces(of: bytes[..<end])
         if pieces.contains(where: { $0.startIndex > 0 && bytes[$0.startIndex - 1] != .lineFeed && isDecisive($0) }) {
             defects.insert(.hiddenFields)
@@ -173,7 +173,7 @@ struct HeaderScan {
         lineEnd = lineEnd ?? found
     }
 
-    private func isMailboxLine(_ line: ArraySlice<UInt8>) -> Bool {
+    private func isMboxLine(_ line: ArraySlice<UInt8>) -> Bool {
         // `From : …` is a header field in the obsolete form of RFC 5322 §4.5.
         (line.starts(with: "From ".utf8) && line.dropFirst(4).first { !$0.isBlank } != UInt8(ascii: ":"))
             || line.starts(with: ">From ".utf8)

@@ -87,7 +87,7 @@ package enum LineSeparator {
     }
 
     /// Whether `bytes` may contain one of these characters. This is a quick test, because most mail contains none.
-    package static func mayStand(in bytes: ArraySlice<UInt8>) -> Bool {
+    package static func mayOccur(in bytes: ArraySlice<UInt8>) -> Bool {
         bytes.contains { byte in
             switch byte {
             case 0x0B, 0x0C, 0x1C...0x1E, 0x85, 0xA8, 0xA9: true

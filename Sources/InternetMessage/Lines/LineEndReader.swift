@@ -14,7 +14,7 @@ package final class LineEndReader: ByteReader {
     private var position = 0
     private var last: UInt8 = 0
     /// A byte for which the output had no room, or a CR whose next byte is not known yet; nil if there is none.
-    private var owed: UInt8?
+    private var pendingByte: UInt8?
     private var isAtEnd = false
 
     /// A reader of `upstream` with lines that end in `lineEnd`.
@@ -35,7 +35,7 @@ package final class LineEndReader: ByteReader {
                 isAtEnd = unread.isEmpty
             }
             if unread.isEmpty {
-                written += payOwed(into: &buffer, at: written)
+                written += writePending(into: &buffer, at: written)
             } else {
                 var out = buffer.piece(written..<buffer.count)
                 written +=
@@ -55,20 +55,20 @@ package final class LineEndReader: ByteReader {
         min(unread.count, exempt.first.map { $0.lowerBound - position } ?? .max)
     }
 
-    private func payOwed(into buffer: inout MutableSpan<UInt8>, at index: Int) -> Int {
-        guard let byte = owed, index < buffer.count else { return 0 }
+    private func writePending(into buffer: inout MutableSpan<UInt8>, at index: Int) -> Int {
+        guard let byte = pendingByte, index < buffer.count else { return 0 }
         buffer[index] = byte
-        owed = nil
+        pendingByte = nil
         return 1
     }
 
     private func copyExempt(to out: inout MutableSpan<UInt8>) -> Int {
-        let paid = payOwed(into: &out, at: 0)
+        let pendingCount = writePending(into: &out, at: 0)
         last = 0
         let end = exempt.first?.upperBound ?? position
-        let count = min(unread.count, out.count - paid, end - position)
-        move(count, to: &out, at: paid)
-        return paid + count
+        let count = min(unread.count, out.count - pendingCount, end - position)
+        move(count, to: &out, at: pendingCount)
+        return pendingCount + count
     }
 
     /// Copies `count` unread bytes unchanged.
@@ -83,7 +83,7 @@ package final class LineEndReader: ByteReader {
     }
 
     private func addReturns(to out: inout MutableSpan<UInt8>) -> Int {
-        var written = payOwed(into: &out, at: 0)
+        var written = writePending(into: &out, at: 0)
         let input = input
         let text = input[unread.prefix(textCount)]
         // The bytes between `from` and `seen` already have the right line ends and are copied in one piece.
@@ -99,8 +99,8 @@ package final class LineEndReader: ByteReader {
             guard (feed > 0 ? text[feed - 1] : last) != .carriageReturn else { continue }
             written += out.copy(piece.extracting(from..<feed), at: written)
             out[written] = .carriageReturn
-            owed = .lineFeed
-            written += 1 + payOwed(into: &out, at: written + 1)
+            pendingByte = .lineFeed
+            written += 1 + writePending(into: &out, at: written + 1)
             from = seen
         }
         if from > 0 { last = text[from - 1] }
@@ -111,8 +111,8 @@ package final class LineEndReader: ByteReader {
     private func dropReturns(to out: inout MutableSpan<UInt8>) -> Int {
         let input = input
         let text = input[unread.prefix(textCount)]
-        if owed != nil, text.first == .lineFeed { owed = nil }
-        var written = payOwed(into: &out, at: 0)
+        if pendingByte != nil, text.first == .lineFeed { pendingByte = nil }
+        var written = writePending(into: &out, at: 0)
         var (from, seen) = (0, 0)
         while case let end = min(text.count, from + out.count - written), from < end {
             let piece = text.extracting(first: end)
@@ -122,7 +122,7 @@ package final class LineEndReader: ByteReader {
             written += out.copy(piece.extracting(from..<(found ?? end)), at: written)
             from = found.map { $0 + 1 } ?? end
             // Whether a CR at the end is kept depends on the first byte of the next window.
-            if let found, found + 1 == text.count { owed = .carriageReturn }
+            if let found, found + 1 == text.count { pendingByte = .carriageReturn }
         }
         skip(from)
         return written

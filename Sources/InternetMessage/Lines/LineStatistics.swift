@@ -19,7 +19,7 @@ package struct LineStatistics: Sendable, Equatable {
     /// The number of lines that end in a space or a tab.
     package private(set) var trailingBlanks = 0
     /// The number of lines that start with "From ".
-    package private(set) var mailboxLines = 0
+    package private(set) var mboxLines = 0
     /// The number of lines that consist of a single dot.
     package private(set) var loneDots = 0
 
@@ -53,7 +53,7 @@ package struct LineStatistics: Sendable, Equatable {
 
     /// The same, ignoring carriage returns, because only the next byte shows whether a carriage return is bare.
     var mayBeTransportSafe: Bool {
-        !has8Bit && !hasNUL && longestLine <= 998 && trailingBlanks == 0 && mailboxLines == 0 && loneDots == 0
+        !has8Bit && !hasNUL && longestLine <= 998 && trailingBlanks == 0 && mboxLines == 0 && loneDots == 0
     }
 
     /// The more frequent line end; nil if there is no line end.
@@ -126,7 +126,7 @@ package struct LineStatistics: Sendable, Equatable {
         }
         longestLine = max(longestLine, length)
         if length > 0, UInt8(truncatingIfNeeded: tail).isBlank { trailingBlanks += 1 }
-        if head == 0x20_6D6F_7246 { mailboxLines += 1 }
+        if head == 0x20_6D6F_7246 { mboxLines += 1 }
         if length == 1, UInt8(truncatingIfNeeded: tail) == UInt8(ascii: ".") { loneDots += 1 }
         (length, head, tail) = (0, 0, 0)
     }

@@ -153,7 +153,7 @@ extension String {
                 if let end = rest.first, 0x40...0x7E ~= end.value { rest.removeFirst() }
             case "\u{200C}", "\u{200D}", "\u{FE0E}", "\u{FE0F}":
                 if let last = shown.last, !last.isASCII { shown.append(scalar) }
-            case _ where scalar.isUnfitForDisplay: break
+            case _ where scalar.isUnsafeToDisplay: break
             default: shown.append(scalar)
             }
         }

@@ -50,7 +50,7 @@ extension HeaderField {
     }
 
     private func asciiForm(_ lineEnd: LineEnd) -> [UInt8]? {
-        let bytes = closedBytes(lineEnd)
+        let bytes = terminatedBytes(lineEnd)
         guard bytes.contains(where: { $0 > 127 }) else { return bytes }
         guard name.utf8.allSatisfy({ $0 < 128 }) else { return nil }
         switch name.lowercased() {

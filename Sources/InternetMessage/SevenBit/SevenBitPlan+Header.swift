@@ -36,7 +36,7 @@ extension SevenBitPlan {
                 if type != nil { bytes += other.withType(newType) }
                 type = nil
             } else {
-                bytes += other.closedBytes(.crlf)
+                bytes += other.terminatedBytes(.crlf)
             }
         }
         if addsVersion, header.first("MIME-Version") == nil {

@@ -181,14 +181,14 @@ extension TransferEncoding {
 /// Like `EntityStart`, this needs one table look-up for each byte, so it may be used for plaintext that was not verified yet.
 package enum EntityControls {
     /// The number of bytes that are checked.
-    package static let reach = 256
+    package static let examinedCount = 256
 
     /// Whether the header at the start of `head` has no control characters. If it has no fields, the content after the empty
     /// line is checked instead, because it is plain text (RFC 2045 §5.2). TAB, LF, FF, CR and ESC (ISO-2022-JP) are permitted.
     package static func areAbsent(in head: [UInt8]) -> Bool {
         let table = table
         var state = State.start.rawValue
-        for byte in head.prefix(reach) { state = table[Int(state) << 8 | Int(byte)] }
+        for byte in head.prefix(examinedCount) { state = table[Int(state) << 8 | Int(byte)] }
         return state != State.no.rawValue
     }
 

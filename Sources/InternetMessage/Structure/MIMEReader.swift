@@ -71,13 +71,13 @@ extension Entity {
 package enum EntityStart {
     /// The number of bytes in which the name of the first header field must end, including a byte order mark and the From
     /// line of an mbox file before it.
-    package static let reach = 4096
+    package static let examinedCount = 4096
 
     /// Whether `head`, the first bytes of the content, may begin an entity. Empty content may, too.
     package static func canBegin(with head: [UInt8]) -> Bool {
         let table = table
         var state = State.start.rawValue
-        for byte in head.prefix(reach) { state = table[Int(state) << 8 | Int(byte)] }
+        for byte in head.prefix(examinedCount) { state = table[Int(state) << 8 | Int(byte)] }
         return state == State.yes.rawValue || head.isEmpty
     }
 
@@ -97,7 +97,7 @@ package enum EntityStart {
         /// The same states after a greater-than sign.
         case quote, quoteF, quoteFr, quoteFro, quoteFrom
         /// In the From line of an mbox file, whose content does not matter.
-        case mailbox
+        case mboxLine
         /// At the start of the line after the From line.
         case line
         /// In a field's name, or in the blanks between the name and the colon (RFC 5322 §4.5).
@@ -127,11 +127,11 @@ package enum EntityStart {
         case (.quoteF, UInt8(ascii: "r")): .quoteFr
         case (.quoteFr, UInt8(ascii: "o")): .quoteFro
         case (.quoteFro, UInt8(ascii: "m")): .quoteFrom
-        case (.quoteFrom, UInt8(ascii: " ")): .mailbox
+        case (.quoteFrom, UInt8(ascii: " ")): .mboxLine
         case (.fromBlank, UInt8(ascii: ":")): .yes
         case (.fromBlank, _) where byte.isBlank: .fromBlank
-        case (.fromBlank, .lineFeed), (.mailbox, .lineFeed): .line
-        case (.fromBlank, _), (.mailbox, _): .mailbox
+        case (.fromBlank, .lineFeed), (.mboxLine, .lineFeed): .line
+        case (.fromBlank, _), (.mboxLine, _): .mboxLine
         case (.start, UInt8(ascii: ":")), (.top, UInt8(ascii: ":")), (.line, UInt8(ascii: ":")): .no
         case (_, UInt8(ascii: ":")): .yes
         case (.start, _) where byte.isBlank, (.top, _) where byte.isBlank, (.line, _) where byte.isBlank: .no

@@ -23,10 +23,10 @@ extension String {
         guard !utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else { return self }
         let scalars = Array(unicodeScalars)
         let disguised = Confusables.indices(in: scalars)
-        guard !disguised.isEmpty || scalars.contains(where: \.isUnfitForDisplay) else { return self }
+        guard !disguised.isEmpty || scalars.contains(where: \.isUnsafeToDisplay) else { return self }
         var escaped = ""
         for (index, scalar) in scalars.enumerated() {
-            if disguised.contains(index) || scalar.isUnfitForDisplay {
+            if disguised.contains(index) || scalar.isUnsafeToDisplay {
                 escaped += escape(scalar)
             } else {
                 escaped.unicodeScalars.append(scalar)

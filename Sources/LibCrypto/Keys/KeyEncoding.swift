@@ -26,7 +26,7 @@ extension Handle<EVP_PKEY> {
     ///
     /// libcrypto: `EVP_PKCS82PKEY_ex`
     package convenience init(_ info: borrowing Owned<PKCS8_PRIV_KEY_INFO>) throws(OpenSSLError) {
-        defer { Leftovers.wipe() }
+        defer { StackResidue.wipe() }
         let key = try info.withPointer { info throws(OpenSSLError) in
             try Owned<EVP_PKEY>(EVP_PKCS82PKEY_ex(info, nil, nil), "EVP_PKCS82PKEY_ex")
         }
@@ -38,7 +38,7 @@ extension Handle<EVP_PKEY> {
     /// libcrypto: `d2i_AutoPrivateKey_ex`
     package convenience init(traditional secret: SecretBytes) throws(OpenSSLError) {
         Libcrypto.start()
-        defer { Leftovers.wipe() }
+        defer { StackResidue.wipe() }
         let pointer = secret.withUnsafeBytes { bytes in
             var start = bytes.bindMemory(to: UInt8.self).baseAddress
             return d2i_AutoPrivateKey_ex(nil, &start, bytes.count, nil, nil)
@@ -54,7 +54,7 @@ extension Handle<EVP_PKEY> {
         Libcrypto.start()
         defer {
             ERR_clear_error()
-            Leftovers.wipe()
+            StackResidue.wipe()
         }
         let pointer = passphrase.withUnsafeBytes { passphrase in
             text.withUnsafeBytes { text in
@@ -103,7 +103,7 @@ extension Handle<EVP_PKEY> {
     ///
     /// libcrypto: `EVP_PKEY2PKCS8`, `i2d_PKCS8_PRIV_KEY_INFO`
     package func withPKCS8<Value>(_ body: (Span<UInt8>) throws -> Value) throws -> Value {
-        defer { Leftovers.wipe() }
+        defer { StackResidue.wipe() }
         let info = try owned.withPointer { key throws(OpenSSLError) in
             try Owned<PKCS8_PRIV_KEY_INFO>(EVP_PKEY2PKCS8(key), "EVP_PKEY2PKCS8")
         }
@@ -119,7 +119,7 @@ extension Handle<EVP_PKEY> {
     /// Whether both keys have the same public key.
     ///
     /// libcrypto: `EVP_PKEY_eq`
-    package func hasSamePublicHalf(as other: Handle<EVP_PKEY>) -> Bool {
+    package func hasSamePublicKey(as other: Handle<EVP_PKEY>) -> Bool {
         defer { ERR_clear_error() }
         return withPointers(owned, other.owned) { EVP_PKEY_eq($0, $1) == 1 }
     }

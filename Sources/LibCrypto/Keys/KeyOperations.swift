@@ -124,7 +124,7 @@ extension Handle<EVP_PKEY> {
     /// A new key of the same kind and with the same parameters, for key agreement with this key.
     ///
     /// libcrypto: `EVP_PKEY_keygen_init`, `EVP_PKEY_generate`
-    package func generateSibling() throws(OpenSSLError) -> Handle<EVP_PKEY> {
+    package func generateEphemeralKey() throws(OpenSSLError) -> Handle<EVP_PKEY> {
         let start = ContinuousClock.now
         defer { CryptoTime.count(.encrypt, since: start) }
         let key = try context().withPointer { context throws(OpenSSLError) -> Owned<EVP_PKEY> in

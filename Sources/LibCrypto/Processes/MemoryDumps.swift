@@ -57,7 +57,7 @@ package enum AddressSpace {
     /// Whether the process can still map `count` bytes.
     ///
     /// mmap(2)
-    package static func has(_ count: Int) -> Bool {
+    package static func canMap(byteCount count: Int) -> Bool {
         let probe = mmap(nil, count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let probe, probe != MAP_FAILED else { return false }
         munmap(probe, count)

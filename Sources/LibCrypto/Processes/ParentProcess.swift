@@ -25,7 +25,7 @@ package enum ParentProcess {
     ///
     /// - Parameter parent: the process ID that the caller believes to be the parent's.
     /// - Returns: false if the parent has already ended.
-    package static func sendsWhenEnding(_ signal: Int32, from parent: Int32) -> Bool {
+    package static func requestSignal(_ signal: Int32, atEndOf parent: Int32) -> Bool {
         // Only very old kernels lack this call. With such a kernel, the process notices later that its parent has ended.
         _ = smime_prctl_set_pdeathsig(signal)
         return getppid() == parent

@@ -148,7 +148,7 @@ extension [UInt8] {
 }
 
 /// Secrets that earlier calls left on the stack and in registers.
-package enum Leftovers {
+package enum StackResidue {
     /// Overwrites 32 KiB of the stack below this call and, on x86-64, the vector registers.
     package static func wipe() { smime_wipe_stack() }
 }

@@ -39,7 +39,7 @@ extension CMSError {
         switch error {
         case let error as CMSError: self = error
         case let error as OpenSSLError: self = .openSSL(error)
-        case let error as ASN1Error: self = .malformed(structure, place + error.words)
+        case let error as ASN1Error: self = .malformed(structure, place + error.descriptionForUsers)
         case let error as ElementReader.Mismatch: self = .malformed(structure, place + error.description)
         case StreamError.malformedBase64: self = .malformed(structure, "malformed base64")
         default: return nil
@@ -49,7 +49,7 @@ extension CMSError {
 
 extension ASN1Error {
     /// A description of the error for users. The error's own description names source files of swift-asn1.
-    var words: String {
+    var descriptionForUsers: String {
         switch code {
         case .invalidASN1IntegerEncoding: "an INTEGER that is empty or longer than it must be"
         case .invalidASN1Object: "an element with content that its type does not allow"

@@ -106,7 +106,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
     }
 
     /// Whether this is a key on one of `curves`.
-    var hasUsualCurve: Bool {
+    var hasListedCurve: Bool {
         guard case .ellipticCurve(let name) = self else { return false }
         return Self.curves.contains { $0.name == name }
     }

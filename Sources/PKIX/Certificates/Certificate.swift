@@ -63,7 +63,7 @@ public struct Certificate: Sendable {
     package let signatureAlgorithm: String
     /// The parsed form of `addresses`, made by the module that parses mail addresses. It is cached, because it is needed for
     /// each signature of a message.
-    package private(set) var readAddresses = SharedValue()
+    package private(set) var parsedAddresses = SharedValue()
 
     /// The maximum size of a certificate in bytes.
     package static let maximumCount = 1 << 20

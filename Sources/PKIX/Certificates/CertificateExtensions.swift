@@ -133,7 +133,7 @@ struct CertificateExtensions {
     /// Whether `address` is usable as a mail address. NUL, line breaks and other control characters have been used to deceive
     /// comparisons.
     static func isFit(_ address: String) -> Bool {
-        !address.isEmpty && !address.unicodeScalars.contains { $0.isUnfitForDisplay }
+        !address.isEmpty && !address.unicodeScalars.contains { $0.isUnsafeToDisplay }
     }
 }
 

@@ -109,7 +109,7 @@ extension DistinguishedName: CustomStringConvertible {
             switch scalar {
             case "\"", "+", ",", ";", "<", ">", "\\": escaped += "\\\(scalar)"
             case "#" where isFirst, " " where isFirst: escaped += "\\\(scalar)"
-            case _ where scalar.isUnfitForDisplay:
+            case _ where scalar.isUnsafeToDisplay:
                 escaped += "\(scalar)".utf8.map { "\\" + [$0].hexadecimal.uppercased() }.joined()
             default: escaped.unicodeScalars.append(scalar)
             }
@@ -197,7 +197,7 @@ extension DistinguishedName {
     private static func gnuPGValue(_ attribute: Attribute) -> String {
         guard let text = attribute.text else { return "#\(attribute.encoding.hexadecimal)" }
         return text.unicodeScalars.reduce(into: "") { written, scalar in
-            let isEscaped = scalar == "/" || scalar == "\\" || scalar.isUnfitForDisplay
+            let isEscaped = scalar == "/" || scalar == "\\" || scalar.isUnsafeToDisplay
             if isEscaped {
                 written += "\(scalar)".utf8.map { "\\x" + [$0].hexadecimal }.joined()
             } else {

@@ -7,12 +7,12 @@ import SwiftASN1
 struct PathCost {
     /// The first certificate that `isExcessive`; nil if there is none. libcrypto does not check a path that contains such a
     /// certificate.
-    let excess: Certificate?
+    let excessiveCertificate: Certificate?
     /// The work in units of `WorkBudget`.
     let units: Int
 
     init(_ path: [Certificate]) {
-        excess = path.first(where: \.isExcessive)
+        excessiveCertificate = path.first(where: \.isExcessive)
         var units = 0
         var (constraints, bytes) = (0, 0)
         for certificate in path.reversed() {
@@ -85,7 +85,7 @@ extension Certificate {
     }
 
     /// The error that says why the certificate `isExcessive`; nil if it is not.
-    package var excess: Problem? {
+    package var excessProblem: Problem? {
         guard isExcessive else { return nil }
         guard !isSlow else {
             return Problem(.chainNotChecked, "verifying a signature with the key of \(subject) takes too long")
@@ -121,7 +121,7 @@ extension Certificate {
         case .ellipticCurve("P-256"), .ed25519, .postQuantum: return 3
         // Measured: 0.9 ms for P-384, 1.4 ms for brainpoolP512r1 and 5.3 ms for sect571k1, the slowest of the other curves.
         case .ellipticCurve(let name) where name.hasPrefix("brainpool"): return 30
-        case .ellipticCurve: return publicKeyAlgorithm.hasUsualCurve ? 20 : 110
+        case .ellipticCurve: return publicKeyAlgorithm.hasListedCurve ? 20 : 110
         case .other, .x25519: return 20
         }
     }

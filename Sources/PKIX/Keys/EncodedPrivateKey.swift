@@ -112,7 +112,7 @@ extension PrivateKey {
         let cost = try scheme.cost()
         try budget.spend(cost)
         var last: PasswordEncryption.DerivedKey?
-        for (index, form) in forms.enumerated() where index == 0 || budget.repeats(cost) {
+        for (index, form) in forms.enumerated() where index == 0 || budget.trySpendAgain(cost) {
             guard var pkcs8 = try scheme.decrypt(ciphertext, with: form, reusing: &last) else { continue }
             defer { pkcs8.wipe() }
             guard (try? ElementExtent(of: pkcs8).count) == pkcs8.count else { continue }

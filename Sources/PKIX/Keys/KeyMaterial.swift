@@ -100,7 +100,7 @@ package enum KeyMaterial: Sendable {
             return [.certificate(try Certificate(der: Array(block.der.prefix(count))))]
         case "X509 CRL": return [.certificateList(try CertificateList(der: block.der))]
         // gpgsm and git write the last of these labels.
-        case "PKCS7", "CMS", "SIGNED MESSAGE": return try PKCS7Bag.read(block.der)
+        case "PKCS7", "CMS", "SIGNED MESSAGE": return try CertificateBundle.read(block.der)
         case "PKCS12": return [.pkcs12(block.der)]
         default: return []
         }
@@ -129,7 +129,7 @@ package enum KeyMaterial: Sendable {
         case let shape where shape.starts(with: [0x02, 0x02, 0x02]) || shape.starts(with: [0x02, 0x04]):
             return [.privateKey(EncodedPrivateKey(encoding: .traditional(SecretBytes(copying: der))))]
         case [0x30, 0x04]: return [.privateKey(EncodedPrivateKey(encoding: .encryptedPKCS8(der)))]
-        case let shape where shape.first == 0x06: return try PKCS7Bag.read(der)
+        case let shape where shape.first == 0x06: return try CertificateBundle.read(der)
         case [0x30, 0x30, 0x03]:
             // Certificates and revocation lists have this shape. Reading a certificate as a list fails at its version or its
             // validity period.
@@ -146,7 +146,7 @@ package enum KeyMaterial: Sendable {
 /// others.
 ///
 /// RFC 5652 §5.1, RFC 8551 §3.8
-private enum PKCS7Bag {
+private enum CertificateBundle {
     /// The maximum number of signers that are read.
     private static let maximumSigners = 16
 

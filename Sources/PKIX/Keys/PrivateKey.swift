@@ -37,7 +37,7 @@ public struct PrivateKey: Sendable {
     /// - Throws: `CMSError.malformed`; `.unsupported` for a key that this package or libcrypto does not support;
     ///   `.limitExceeded` for an RSA key of more than 16,384 bits.
     package init(pkcs8: [UInt8]) throws(CMSError) {
-        defer { Leftovers.wipe() }
+        defer { StackResidue.wipe() }
         var first = Self.firstVersion(pkcs8)
         defer { first?.wipe() }
         if let key = RSAKey(pkcs8: first ?? pkcs8) {
@@ -102,7 +102,7 @@ public struct PrivateKey: Sendable {
         case (.rsa, .rsaPSS), (.rsaPSS, .rsa), (.rsaPSS, .rsaPSS):
             return publicKeyInfo.publicKeyBits == certificate.publicKeyInfo.publicKeyBits
         default:
-            return (try? certificate.publicKey()).map(handle.hasSamePublicHalf(as:)) ?? false
+            return (try? certificate.publicKey()).map(handle.hasSamePublicKey(as:)) ?? false
         }
     }
 
@@ -133,12 +133,12 @@ extension PrivateKey {
 
     private var isPair: Bool {
         switch algorithm {
-        case .rsa: signsRight(.rsaPKCS1, .sha256)
+        case .rsa: trialSignatureVerifies(.rsaPKCS1, .sha256)
         case .rsaPSS:
             // A key that is too short, or restricted to unknown parameters, cannot be used for signing.
             (try? PSSParameters.restriction(publicKeyInfo)?.digest ?? .sha256).flatMap { digest in
                 (try? PSSParameters(signing: digest, publicKeyInfo: publicKeyInfo)).map {
-                    signsRight(.rsaPSS(saltLength: $0.saltLength, mgf: $0.mgf), digest)
+                    trialSignatureVerifies(.rsaPSS(saltLength: $0.saltLength, mgf: $0.mgf), digest)
                 }
             } ?? true
         case .ellipticCurve, .dsa: handle.isPair()
@@ -149,7 +149,7 @@ extension PrivateKey {
 
     /// Whether a trial signature by the key can be verified. libcrypto's own check includes primality tests, which take
     /// seconds for large keys.
-    private func signsRight(_ scheme: SignatureAlgorithm.Scheme, _ digest: DigestAlgorithm) -> Bool {
+    private func trialSignatureVerifies(_ scheme: SignatureAlgorithm.Scheme, _ digest: DigestAlgorithm) -> Bool {
         guard let value = try? digest.digest([]),
             let signature = try? handle.sign(value, digest: digest, padding: scheme.padding)
         else { return false }

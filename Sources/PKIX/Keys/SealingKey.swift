@@ -43,7 +43,7 @@ package struct SealingKey: Sendable {
     /// libcrypto: AES-256-GCM
     package func seal(_ bytes: Span<UInt8>, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
         Libcrypto.start()
-        defer { Leftovers.wipe() }
+        defer { StackResidue.wipe() }
         return try lift { () throws(OpenSSLError) in
             let nonce = try randomBytes(count: Self.nonceCount)
             let cipher = try secret.withBytes { key throws(OpenSSLError) in
@@ -65,7 +65,7 @@ package struct SealingKey: Sendable {
     package func open(_ sealed: [UInt8], authenticating context: [UInt8]) throws(CMSError) -> SecretBytes {
         guard sealed.count >= Self.overhead else { throw .decryptionFailed }
         Libcrypto.start()
-        defer { Leftovers.wipe() }
+        defer { StackResidue.wipe() }
         let body = sealed[Self.nonceCount..<sealed.count - Self.tagCount]
         do throws(OpenSSLError) {
             let cipher = try secret.withBytes { key throws(OpenSSLError) in
@@ -95,7 +95,7 @@ package struct SealingKey: Sendable {
         _ body: (Span<UInt8>) throws -> Value
     ) throws -> Value {
         // Also wipes copies that `body` left on the stack.
-        defer { Leftovers.wipe() }
+        defer { StackResidue.wipe() }
         return try open(sealed, authenticating: context).withBytes(body)
     }
 }

@@ -25,7 +25,7 @@ public struct PKCS12: Sendable {
     /// The default for the maximum number of key derivation iterations of one file.
     package static let maximumIterations = DerivationBudget.maximumIterations
     /// The highest value that a caller may choose for the maximum: libcrypto's own maximum.
-    package static let mostIterations = DerivationBudget.mostIterations
+    package static let libcryptoMaximumIterations = DerivationBudget.libcryptoMaximumIterations
     /// The payload of `CMSError.limitExceeded` for a file with too many iterations.
     package static let iterationLimit = DerivationBudget.name
     /// The maximum number of iterations that are run for one file with the default limit. The number includes each block of a

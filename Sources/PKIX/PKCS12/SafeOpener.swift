@@ -33,7 +33,7 @@ struct SafeOpener {
             warn(.pkcs12NoMAC, "the file has no MAC: nothing shows whether it was changed")
             return
         }
-        for index in forms.indices where index == 0 || self.budget.repeats(macCost) {
+        for index in forms.indices where index == 0 || self.budget.trySpendAgain(macCost) {
             guard try mac.isValid(over: pfx.authenticated, with: forms[index]) else { continue }
             self.forms.swapAt(0, index)
             return
@@ -112,7 +112,7 @@ struct SafeOpener {
         parse: ([UInt8]) throws -> Value
     ) throws(CMSError) -> Value {
         let cost = try scheme.cost()
-        for index in forms.indices where index == 0 || budget.repeats(cost) {
+        for index in forms.indices where index == 0 || budget.trySpendAgain(cost) {
             guard var plain = try scheme.decrypt(ciphertext, with: forms[index], reusing: &lastKey) else { continue }
             defer { plain.wipe() }
             do {

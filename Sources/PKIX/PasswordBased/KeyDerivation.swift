@@ -136,7 +136,7 @@ package struct DerivationBudget {
     static let maximumRuns = 2 * maximumIterations
 
     /// libcrypto's own maximum, which no option can exceed.
-    static let mostIterations = Int(Int32.max)
+    static let libcryptoMaximumIterations = Int(Int32.max)
 
     /// The name of this limit in errors.
     static let name = "key derivation iterations"
@@ -148,7 +148,7 @@ package struct DerivationBudget {
     package init(iterations: Int = maximumIterations) { (self.iterations, runs) = (iterations, 2 * iterations) }
 
     /// A budget with a limit chosen by the caller, reduced to libcrypto's maximum.
-    init(allowing iterations: Int) { self.init(iterations: min(max(0, iterations), Self.mostIterations)) }
+    init(allowing iterations: Int) { self.init(iterations: min(max(0, iterations), Self.libcryptoMaximumIterations)) }
 
     /// Spends the cost of deriving a key.
     package mutating func spend(_ cost: DerivationCost) throws(CMSError) {
@@ -160,7 +160,7 @@ package struct DerivationBudget {
     }
 
     /// Whether a derivation whose cost was already spent may be repeated with another form of the passphrase.
-    mutating func repeats(_ cost: DerivationCost) -> Bool {
+    mutating func trySpendAgain(_ cost: DerivationCost) -> Bool {
         guard cost.runs <= runs else { return false }
         runs -= cost.runs
         return true
@@ -178,7 +178,7 @@ package struct DerivationCost {
     /// iterations.
     init(_ iterations: Int, count: Int, blockCount: Int) {
         // A number that exceeds libcrypto's maximum is reduced to that maximum plus one, so that no sum overflows.
-        self.iterations = min(iterations, DerivationBudget.mostIterations + 1)
+        self.iterations = min(iterations, DerivationBudget.libcryptoMaximumIterations + 1)
         runs = self.iterations * max(1, (count + blockCount - 1) / blockCount)
     }
 }

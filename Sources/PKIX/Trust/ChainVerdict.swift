@@ -40,7 +40,7 @@ package struct ChainVerdict: Hashable, Sendable {
 
         /// Marks the status of the first certificate, which is not revoked, as unknown, because the budget did not suffice to
         /// read the revocation data of all its issuers.
-        mutating func leaveOpen() {
+        mutating func markFirstUnknown() {
             if status == .good { status = .unknown }
             isCutShort = true
             if !unknownPlaces.contains(0) { unknownPlaces.insert(0, at: 0) }

@@ -90,7 +90,7 @@ package struct OCSPResponse: Sendable {
     /// The responder is the issuer itself or has a certificate of the issuer for OCSP signing (RFC 6960 §4.2.2.2). The answer
     /// must be current at `date`. Only a revocation before `date` that is not a hold is effective even if it is not current.
     func answer(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Answer? {
-        guard names(certificate, issuedBy: issuer), let object = object(), let authority = try? issuer.x509(),
+        guard isAbout(certificate, issuedBy: issuer), let object = object(), let authority = try? issuer.x509(),
             var answer = Self.answer(in: object, OCSPCertificateNames.all(of: certificate, issuedBy: issuer), date)
         else { return nil }
         let time = answer.isCurrent ? date : answer.lifetime.since
@@ -107,7 +107,7 @@ package struct OCSPResponse: Sendable {
     }
 
     /// Whether the response contains an answer about `certificate`; the signature is not verified.
-    func names(_ certificate: Certificate, issuedBy issuer: Certificate) -> Bool {
+    func isAbout(_ certificate: Certificate, issuedBy issuer: Certificate) -> Bool {
         let subjects = subjects.read {
             guard let object = object() else { return [] }
             return Set(object.answers(atMost: Self.maximumAnswers).map(\.id))

@@ -48,7 +48,7 @@ struct PathCheck {
         return ChainVerdict(
             certificates: path.certificates,
             trust: trust,
-            problems: problems.firstOfEachCode,
+            problems: problems.worstOfEachCode,
             timeProblems: relevant.enumerated().compactMap { timeProblem($0.element, isLeaf: $0.offset == 0) },
             validity: validity(of: relevant),
             revocation: revocation(of: path, isPinned: isPinned, found: problems),
@@ -88,7 +88,7 @@ struct PathCheck {
         return ChainVerdict.Revocation(
             status: verdict.status == .good && !unreadable.isEmpty ? .unknown : verdict.status,
             // An unreadable list in the message hides none of these sentences, although the code is the same.
-            problems: verdict.problems.firstOfEachCode + unreadable,
+            problems: verdict.problems.worstOfEachCode + unreadable,
             unknownPlaces: verdict.unknownPlaces,
             isFirstRevoked: verdict.isFirstRevoked,
             usesAllEvidence: verdict.usesAllEvidence && (isHard || unreadable.isEmpty),
@@ -235,7 +235,7 @@ extension Certificate {
 
 extension [Problem] {
     /// One problem of each code, the first of the most serious ones, so that one defect is reported only once.
-    fileprivate var firstOfEachCode: [Problem] {
+    fileprivate var worstOfEachCode: [Problem] {
         var kept: [Problem] = []
         for problem in self {
             if let index = kept.firstIndex(where: { $0.code == problem.code }) {

@@ -117,7 +117,7 @@ package struct PathValidator: Sendable {
             var near = builder(with: nil, share)
             let verdict = search(&near).best
             let isWhole = !share.isSpent
-            budget.takeBack(share)
+            budget.reclaimUnused(of: share)
             if isWhole, let verdict, verdict.faults == 0, !verdict.isWeak || certificate.isWeak,
                 verdict.revocation?.status != .unknown || !check.hasEvidence
             {
@@ -163,7 +163,7 @@ package struct PathValidator: Sendable {
             return result
         }
         // A sender could hide the issuer that revoked the certificate behind many others.
-        if budget.isSpent { result.revocation?.leaveOpen() }
+        if budget.isSpent { result.revocation?.markFirstUnknown() }
         return result
     }
 

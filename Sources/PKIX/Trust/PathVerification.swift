@@ -16,7 +16,7 @@ package struct PathVerification {
     init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, budget: WorkBudget) {
         let cost = PathCost(path.certificates)
         // libcrypto would take long to read such a certificate, for each signature.
-        if let excess = cost.excess?.excess {
+        if let excess = cost.excessiveCertificate?.excessProblem {
             problems.append(excess)
             isComplete = false
             return
@@ -27,7 +27,7 @@ package struct PathVerification {
             problems.append(Problem(.chainInvalid, text))
             return
         }
-        guard budget.affords(cost.units) else {
+        guard budget.trySpend(cost.units) else {
             let text = "the signatures, names and policies in the chain take too long to check"
             stop(text)
             return

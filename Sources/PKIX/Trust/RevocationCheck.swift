@@ -116,8 +116,8 @@ struct RevocationCheck {
         for place in places where place + 1 < path.certificates.count {
             let (certificate, issuer) = (path.certificates[place], path.certificates[place + 1])
             guard !certificate.isExcessive, !issuer.isExcessive else { continue }
-            for (index, response) in responses.enumerated() where response.names(certificate, issuedBy: issuer) {
-                guard lists.budget.affords(response.cost + issuer.verificationCost) else {
+            for (index, response) in responses.enumerated() where response.isAbout(certificate, issuedBy: issuer) {
+                guard lists.budget.trySpend(response.cost + issuer.verificationCost) else {
                     isCutShort = true
                     continue
                 }
@@ -165,8 +165,8 @@ struct RevocationCheck {
             stop("more than \(RevocationLists.maximumLists) available revocation lists might cover the chain")
         }
         let cost = PathCost(path.certificates)
-        guard usable.lists.isEmpty || cost.excess == nil && lists.budget.affords(cost.units),
-            lists.affords(usable.lists, for: path.certificates)
+        guard usable.lists.isEmpty || cost.excessiveCertificate == nil && lists.budget.trySpend(cost.units),
+            lists.trySpend(on: usable.lists, for: path.certificates)
         else {
             stop("reading the revocation lists takes too long")
             return [:]

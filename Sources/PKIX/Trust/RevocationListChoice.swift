@@ -13,8 +13,8 @@ struct RevocationListChoice {
     private let path: [Certificate]
     private let points: [DistributionPoints]
     private let date: Date
-    private var taken: [Mark: [RevocationListEdition]] = [:]
-    private var takenLists: Set<Fingerprint> = []
+    private var chosen: [SeriesRole: [RevocationListEdition]] = [:]
+    private var chosenLists: Set<Fingerprint> = []
 
     /// How a list is relevant to the validation time.
     enum Role: Hashable {
@@ -37,7 +37,7 @@ struct RevocationListChoice {
         fileprivate let edition: RevocationListEdition?
     }
 
-    private struct Mark: Hashable {
+    private struct SeriesRole: Hashable {
         let role: Role
         let series: SelectedRevocationList.Series
     }
@@ -89,23 +89,23 @@ struct RevocationListChoice {
     }
 
     /// Chooses `candidate`, which `signer` signed, unless a chosen list makes it redundant. Returns whether it was chosen.
-    mutating func take(_ candidate: Candidate, by signer: Certificate) -> Bool {
-        guard !isSuperseded(candidate, by: signer), takenLists.insert(candidate.list.fingerprint).inserted else {
+    mutating func choose(_ candidate: Candidate, by signer: Certificate) -> Bool {
+        guard !isSuperseded(candidate, by: signer), chosenLists.insert(candidate.list.fingerprint).inserted else {
             return false
         }
         if let scope = candidate.scope, let edition = candidate.edition {
-            let mark = Mark(role: candidate.role, series: .init(scope, signer: signer))
-            taken[mark, default: []].append(edition)
+            let seriesRole = SeriesRole(role: candidate.role, series: .init(scope, signer: signer))
+            chosen[seriesRole, default: []].append(edition)
         }
         return true
     }
 
     private func isSuperseded(_ candidate: Candidate, by signer: Certificate) -> Bool {
         guard let scope = candidate.scope, let edition = candidate.edition else { return false }
-        let mark = Mark(role: candidate.role, series: .init(scope, signer: signer))
-        return taken[mark]?.contains { other in
+        let seriesRole = SeriesRole(role: candidate.role, series: .init(scope, signer: signer))
+        return chosen[seriesRole]?.contains { other in
             switch candidate.role {
-            case .past: other.replacesItsLike(edition, at: date)
+            case .past: other.replacesSameKind(edition, at: date)
             // `candidates` sorts these lists so that the newest or nearest comes first and is already chosen.
             case .newest, .nearest: other.isDelta == edition.isDelta && other.thisUpdate != edition.thisUpdate
             }

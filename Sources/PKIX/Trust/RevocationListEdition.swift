@@ -52,7 +52,7 @@ struct RevocationListEdition: Hashable, Sendable {
 
     /// Like `replaces`, for two lists of the same kind: both complete or both delta lists, both with or both without a
     /// number. Only lists of one kind have an order; lists of different kinds may replace each other in a cycle.
-    func replacesItsLike(_ other: RevocationListEdition, at date: Date) -> Bool {
+    func replacesSameKind(_ other: RevocationListEdition, at date: Date) -> Bool {
         isDelta == other.isDelta && (number == nil) == (other.number == nil) && replaces(other, at: date)
     }
 
@@ -61,7 +61,7 @@ struct RevocationListEdition: Hashable, Sendable {
     /// the current list does not replace. The newest list with a number is compared with the newest list without a number.
     static func current(of editions: [RevocationListEdition], at date: Date) -> [Int] {
         let newest = editions.indices.filter { place in
-            !editions.contains { $0.replacesItsLike(editions[place], at: date) }
+            !editions.contains { $0.replacesSameKind(editions[place], at: date) }
         }
         let complete = newest.map { editions[$0] }.filter { !$0.isDelta }
         return newest.filter { place in !complete.contains { $0.replaces(editions[place], at: date) } }

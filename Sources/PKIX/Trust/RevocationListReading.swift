@@ -50,14 +50,14 @@ struct RevocationListReading {
         for place in places where statuses[place] != .revoked {
             let certificate = path.certificates[place]
             let issuer = path.certificates.dropFirst(place + 1).first
-            for item in current + later where statuses[place] != .revoked && names(item, certificate) {
+            for item in current + later where statuses[place] != .revoked && revokes(item, certificate) {
                 guard !item.edition.isDelta else {
                     if item.isOfIssuer(issuer) { statuses[place] = .revoked }
                     continue
                 }
                 let isLater = item.list.thisUpdate > date
                 let asked = isLater ? [item] : [item] + lastingDeltas
-                guard lists.affords(asked, for: path.certificates), lists.budget.affords(cost) else {
+                guard lists.trySpend(on: asked, for: path.certificates), lists.budget.trySpend(cost) else {
                     isCutShort = true
                     continue
                 }
@@ -88,7 +88,7 @@ struct RevocationListReading {
 
     /// Whether `item` revokes `certificate`. If the list was issued after the validation time, the revocation date in
     /// the certificate's entry decides. Such a list says nothing about certificates without an entry.
-    private func names(_ item: SelectedRevocationList, _ certificate: Certificate) -> Bool {
+    private func revokes(_ item: SelectedRevocationList, _ certificate: Certificate) -> Bool {
         guard item.list.thisUpdate > date else { return item.list.revokes(certificate) }
         return item.list.revocationDate(of: certificate).map { $0 <= date } ?? false
     }

@@ -120,7 +120,7 @@ struct RevocationLists {
         let lists = names.flatMap { places[$0] ?? [] }.sorted().map { all[$0] }
         for candidate in choice.candidates(in: lists) where !choice.isSuperseded(candidate) {
             guard let selected = select(candidate.list, named, in: path, selection: &selection),
-                choice.take(candidate, by: selected.signer)
+                choice.choose(candidate, by: selected.signer)
             else { continue }
             guard selection.lists.count < Self.maximumLists else {
                 selection.hasTooMany = true
@@ -198,7 +198,7 @@ struct RevocationLists {
         if let known = Self.checked[edge] { return known }
         guard !budget.isSpent else { return false }
         budget.spend(WorkBudget.reading + issuer.verificationCost + list.hashingCost)
-        budget.hold(list)
+        budget.keepObject(of: list)
         guard let isSigned = Self.verify(list, by: issuer) else { return false }
         Self.checked[edge] = isSigned
         return isSigned
@@ -206,15 +206,15 @@ struct RevocationLists {
 
     /// Whether the budget suffices for libcrypto's check of `path` against `lists`. libcrypto repeats this check for each
     /// certificate.
-    func affords(_ lists: [SelectedRevocationList], for path: [Certificate]) -> Bool {
+    func trySpend(on lists: [SelectedRevocationList], for path: [Certificate]) -> Bool {
         var units = 0
         for list in lists.map(\.list) {
-            budget.hold(list)
+            budget.keepObject(of: list)
             for certificate in path where list.pointNames > 0 || certificate.issuer.matches(list.issuer) {
                 units += list.hashingCost + list.pointNames * certificate.comparedParts.points / Self.pointsPerUnit
             }
         }
-        return budget.affords(units)
+        return budget.trySpend(units)
     }
 
     /// The number of distribution point names that libcrypto compares per unit.

@@ -255,14 +255,14 @@ extension TrustStore {
 }
 
 /// Keeps libcrypto's objects of revocation lists in memory, so that each list is parsed only once for many verdicts.
-package final class HeldLists: Sendable {
+package final class ParsedLists: Sendable {
     private let lists: [CertificateList]
     private let objects = Mutex<[Handle<X509_CRL>]?>(nil)
 
     package init(_ lists: [CertificateList]) { self.lists = lists }
 
     /// Parses the lists. Later calls do nothing.
-    package func hold() {
+    package func parse() {
         objects.withLock { objects in
             guard objects == nil else { return }
             objects = lists.compactMap { try? $0.object() }

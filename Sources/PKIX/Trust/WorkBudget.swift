@@ -44,7 +44,7 @@ final class WorkBudget: Sendable {
     }
 
     /// Adds the unused part of `share` to this budget again.
-    func takeBack(_ share: WorkBudget) {
+    func reclaimUnused(of share: WorkBudget) {
         let rest = share.remaining.withLock { max(0, $0) }
         remaining.withLock { $0 += rest }
     }
@@ -53,14 +53,14 @@ final class WorkBudget: Sendable {
 
     /// Spends `units`. Returns whether any budget is left afterwards; if `units` is 0, nothing is spent and the result is
     /// true.
-    func affords(_ units: Int) -> Bool {
+    func trySpend(_ units: Int) -> Bool {
         guard units > 0 else { return true }
         spend(units)
         return !isSpent
     }
 
     /// Keeps libcrypto's object of `list` until the judgements end, so that the list is parsed only once.
-    func hold(_ list: CertificateList) {
+    func keepObject(of list: CertificateList) {
         guard let object = try? list.object() else { return }
         cached.withLock { cached in
             guard cached.objects[list.fingerprint] == nil,

@@ -41,13 +41,15 @@ package enum PEMObject {
 
     private static func isInMail(_ mark: Mark, _ head: [UInt8], _ source: any ByteSource) throws -> Bool {
         let text = head[..<mark.start]
-        if text.beginsMailbox || HeaderBlock.mayStand(HeaderBlock.mailFields, in: text) { return true }
+        if text.beginsWithMboxLine || HeaderBlock.mayContainField(named: HeaderBlock.mailFields, in: text) {
+            return true
+        }
         // For programs that skip lines that are not fields, the lines after the block are part of the header, too.
         guard let end = try hyphen(in: source, from: mark.bodyStart) else { return false }
         let rest = try source.bytes(in: end..<min(source.count, end + searched))
         let empty = [[10, 10], [10, 13, 10]].compactMap { rest.octets.firstOffset(of: $0) }.min()
         if empty == nil, end + rest.count < source.count { return true }
-        return HeaderBlock.mayStand(HeaderBlock.mailFields, in: rest[..<(empty ?? rest.count)])
+        return HeaderBlock.mayContainField(named: HeaderBlock.mailFields, in: rest[..<(empty ?? rest.count)])
     }
 
     /// The object in the first PEM block of `source` whose label is that of a CMS object. If there is no such block, the
@@ -138,7 +140,7 @@ package enum PEMObject {
 
 extension ArraySlice<UInt8> {
     /// Whether the first line is an mbox From line, from which some programs take the author.
-    fileprivate var beginsMailbox: Bool {
+    fileprivate var beginsWithMboxLine: Bool {
         (try? HeaderBlock(parsing: Array(self)))?.defects.contains(.mboxLine) == true
     }
 }

@@ -20,10 +20,12 @@ package final class PartMarks: ByteSink {
         guard !mayHoldBinary || !mayHoldLegacyDisplay else { return }
         // A word may be divided between two windows.
         var border = tail
-        border.append(contentsOf: bytes.extracting(first: Self.reach))
+        border.append(contentsOf: bytes.extracting(first: Self.examinedCount))
         lookFor(border.octets)
         lookFor(bytes)
-        tail = bytes.count < Self.reach ? Array(border.suffix(Self.reach)) : Array(bytes.extracting(last: Self.reach))
+        tail =
+            bytes.count < Self.examinedCount
+            ? Array(border.suffix(Self.examinedCount)) : Array(bytes.extracting(last: Self.examinedCount))
     }
 
     /// Searches for the words that follow a hyphen. Base64 contains no hyphens, so there are few places to check.
@@ -31,10 +33,10 @@ package final class PartMarks: ByteSink {
         var position = 0
         while let found = bytes.firstOffset(of: 0x2D, from: position) {
             position = found + 1
-            let following = bytes.extracting(position..<min(position + Self.reach, bytes.count))
+            let following = bytes.extracting(position..<min(position + Self.examinedCount, bytes.count))
             if Self.isThere(Self.encoding, at: 0, in: following) {
                 let field = following.extracting(droppingFirst: Self.encoding.count)
-                mayHoldBinary = mayHoldBinary || Self.mayNameBinary(field, isCut: following.count == Self.reach)
+                mayHoldBinary = mayHoldBinary || Self.mayNameBinary(field, isCut: following.count == Self.examinedCount)
             } else if Self.isThere(Self.legacyDisplay, at: 0, in: following) {
                 mayHoldLegacyDisplay = true
             }
@@ -45,8 +47,8 @@ package final class PartMarks: ByteSink {
     /// field, or its value begins with another encoding. Blanks and comments of any length may precede the value, so the
     /// result is true if the value is out of reach.
     ///
-    /// - Parameter isCut: whether `field` ends at the reach; otherwise it ends with the window, and the next call of
-    ///   `lookFor` sees the field again.
+    /// - Parameter isCut: whether `field` ends where `examinedCount` ends; otherwise it ends with the window, and the
+    ///   next call of `lookFor` sees the field again.
     private static func mayNameBinary(_ field: Span<UInt8>, isCut: Bool) -> Bool {
         var position = 0
         while position < field.count, [9, 32].contains(field[position]) { position += 1 }
@@ -78,5 +80,5 @@ package final class PartMarks: ByteSink {
     }
 
     /// The number of bytes after a hyphen that are looked at.
-    private static let reach = 48
+    private static let examinedCount = 48
 }

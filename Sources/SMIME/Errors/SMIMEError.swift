@@ -173,7 +173,7 @@ extension StreamError: CodedError {
         case .cannotCreate, .cannotOpen, .changedWhileReading, .notRegular, .readFailed, .spoolFailed, .writeFailed:
             .file
         case .cancelled: .cancelled
-        case .committed: .bug
+        case .alreadyCommitted: .bug
         case .malformedBase64: .malformed
         }
     }

@@ -6,7 +6,7 @@ package import InternetMessage
 enum HeaderFieldKind {
     /// The field was added in transit, or is meant only for mail servers or Bcc recipients. It is not copied into the
     /// protected part.
-    case carried
+    case transport
     /// The field belongs to header protection itself (HP-Outer).
     case mechanism
     /// The field is part of the message that the sender wrote.
@@ -20,21 +20,21 @@ enum HeaderFieldKind {
             self = .structural
         } else if name == HeaderProtection.recordName {
             self = .mechanism
-        } else if Self.carriedNames.contains(name) || name.hasPrefix("arc-") || name.hasPrefix("x-smime-") {
-            self = .carried
+        } else if Self.transportNames.contains(name) || name.hasPrefix("arc-") || name.hasPrefix("x-smime-") {
+            self = .transport
         } else {
             self = .message
         }
     }
 
-    private static let carriedNames: Set = [
+    private static let transportNames: Set = [
         "authentication-results", "bcc", "delivered-to", "dkim-signature", "domainkey-signature", "envelope-to",
         "received", "received-spf", "resent-bcc", "return-path", "x-envelope-to", "x-original-to",
     ]
 
     /// The fields that mail programs display or act upon (RFC 9788: "user-facing"). Users must be able to tell unprotected
     /// fields of these names from protected ones.
-    static let shownNames: Set = [
+    static let userFacingNames: Set = [
         "autocrypt", "cc", "comments", "date", "disposition-notification-to", "followup-to", "from", "in-reply-to",
         "keywords", "mail-followup-to", "mail-reply-to", "message-id", "references", "reply-to", "return-receipt-to",
         "sender", "subject", "to",
@@ -56,7 +56,7 @@ enum HeaderFieldKind {
         "content-type", "mime-version",
     ]
 
-    /// The fields that contain addresses, in lower case, except those that are carried.
+    /// The fields that contain addresses, in lower case, except those of the kind `transport`.
     static let addressNames: Set = [
         "cc", "disposition-notification-to", "from", "mail-followup-to", "mail-reply-to", "reply-to", "resent-cc",
         "resent-from", "resent-sender", "resent-to", "return-receipt-to", "sender", "to",
@@ -66,7 +66,7 @@ enum HeaderFieldKind {
     static let repeatedNames: Set = ["comments", "keywords"]
 
     /// Required fields, which mail servers add if the author omitted them (RFC 6409 §8.2, §8.3).
-    static let completedNames: Set = ["date", "message-id"]
+    static let serverAddedNames: Set = ["date", "message-id"]
 }
 
 extension HeaderField {

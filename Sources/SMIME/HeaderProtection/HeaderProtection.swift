@@ -27,8 +27,8 @@ package struct HeaderProtection: Hashable, Sendable {
     /// The fields of `header` that are completely or partly hidden outside.
     package func hiddenFields(of header: HeaderBlock) -> [HeaderField] {
         header.fields.filter { field in
-            HeaderFieldKind(field) == .message && HeaderFieldKind.shownNames.contains(field.name.lowercased())
-                && outerField(field, header.lineEnd) != field.closedBytes(header.lineEnd)
+            HeaderFieldKind(field) == .message && HeaderFieldKind.userFacingNames.contains(field.name.lowercased())
+                && outerField(field, header.lineEnd) != field.terminatedBytes(header.lineEnd)
         }
     }
 
@@ -65,7 +65,7 @@ package struct HeaderProtection: Hashable, Sendable {
     /// could not be parsed.
     func markedType(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
         guard let type = ContentType(field: field) else { return nil }
-        var bytes = field.closedBytes(lineEnd)
+        var bytes = field.terminatedBytes(lineEnd)
         // Outside the protected part the parameters of header protection have no meaning, so they are removed first.
         let meaningless = hasLegacyDisplay ? Self.parameters.subtracting([LegacyDisplay.parameter]) : Self.parameters
         if !type.parameters.names.isDisjoint(with: meaningless) {
@@ -80,7 +80,7 @@ package struct HeaderProtection: Hashable, Sendable {
 
     /// The outer field for `field`; nil if there is no outer field.
     func outerField(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
-        guard let confidentiality, HeaderFieldKind(field) == .message else { return field.closedBytes(lineEnd) }
+        guard let confidentiality, HeaderFieldKind(field) == .message else { return field.terminatedBytes(lineEnd) }
         return confidentiality.outerField(field, lineEnd: lineEnd)
     }
 
@@ -89,7 +89,7 @@ package struct HeaderProtection: Hashable, Sendable {
     /// The signed copy must not be changed by mail servers. Therefore blanks at line ends are removed, and a field that
     /// cannot be written in 7-bit gets no copy.
     func innerField(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
-        let bytes = field.closedBytes(lineEnd)
+        let bytes = field.terminatedBytes(lineEnd)
         guard confidentiality == nil else { return bytes }
         if bytes.isTransportSafe { return bytes }
         let rewritten = NewField(field.name, value: field.value).bytes(lineEnd: lineEnd)
@@ -120,8 +120,8 @@ extension HeaderBlock {
     package func asMessage(with fields: [HeaderField] = [], _ end: LineEnd = .crlf) throws(MIMEError) -> HeaderBlock {
         var bytes: [UInt8] = []
         if first("MIME-Version") == nil { bytes += NewField("MIME-Version", value: "1.0").bytes(lineEnd: lineEnd) }
-        for field in self.fields { bytes += field.closedBytes(lineEnd) }
-        for field in fields { bytes += field.closedBytes(end).withLines(endingIn: lineEnd) }
+        for field in self.fields { bytes += field.terminatedBytes(lineEnd) }
+        for field in fields { bytes += field.terminatedBytes(end).withLines(endingIn: lineEnd) }
         return try HeaderBlock(parsing: bytes + lineEnd.bytes)
     }
 }
@@ -159,7 +159,7 @@ public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
             }
         default: break
         }
-        return field.closedBytes(lineEnd)
+        return field.terminatedBytes(lineEnd)
     }
 
     /// The replacement for a hidden subject.

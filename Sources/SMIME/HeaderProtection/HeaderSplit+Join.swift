@@ -48,12 +48,12 @@ extension HeaderSplit {
         let marks = marks(slots.map { ($0, outer.fields[$0]) }, names: moved.map { $0.0.name.lowercased() })
         for (number, (field, lineEnd)) in moved.enumerated() {
             place = marks[number] ?? place
-            places[place, default: []] += field.closedBytes(lineEnd).withLines(endingIn: outer.lineEnd)
+            places[place, default: []] += field.terminatedBytes(lineEnd).withLines(endingIn: outer.lineEnd)
         }
         let replaced = Set(slots)
         var output = Array(outer.leadingBytes)
         for (index, field) in zip(outer.fields.indices, outer.fields) {
-            output += replaced.contains(index) ? places[index] ?? [] : field.closedBytes(outer.lineEnd)
+            output += replaced.contains(index) ? places[index] ?? [] : field.terminatedBytes(outer.lineEnd)
         }
         output += places[outer.fields.endIndex] ?? []
         return output + inner.separator.withLines(endingIn: outer.lineEnd)

@@ -55,7 +55,7 @@ package struct HeaderSplit: Sendable {
             self.protection = nil
             innerFields = moved.map {
                 InnerField(
-                    bytes: $0.closedBytes(header.lineEnd),
+                    bytes: $0.terminatedBytes(header.lineEnd),
                     isTransferEncoding: $0.isNamed("Content-Transfer-Encoding")
                 )
             }
@@ -108,14 +108,14 @@ package struct HeaderSplit: Sendable {
         var hasType = false
         for field in header.fields where !omitted.contains(field.name.lowercased()) {
             switch HeaderFieldKind(field) {
-            case .carried, .mechanism: break
+            case .transport, .mechanism: break
             case .structural where field.isNamed("Content-Type"):
                 guard !hasType, let bytes = protection.markedType(field, header.lineEnd) else { return nil }
                 hasType = true
                 inside.append(InnerField(bytes: bytes))
             case .structural:
                 let isEncoding = field.isNamed("Content-Transfer-Encoding")
-                inside.append(InnerField(bytes: field.closedBytes(header.lineEnd), isTransferEncoding: isEncoding))
+                inside.append(InnerField(bytes: field.terminatedBytes(header.lineEnd), isTransferEncoding: isEncoding))
             case .message:
                 if let bytes = protection.innerField(field, header.lineEnd) {
                     inside.append(InnerField(bytes: bytes))
@@ -158,7 +158,7 @@ package struct HeaderSplit: Sendable {
     }
 
     private func outerField(_ field: HeaderField) -> [UInt8] {
-        guard let protection else { return field.closedBytes(header.lineEnd) }
+        guard let protection else { return field.terminatedBytes(header.lineEnd) }
         return protection.outerField(field, header.lineEnd) ?? []
     }
 

@@ -113,7 +113,7 @@ struct LegacyDisplayPart {
                     ? field.appendingParameter(LegacyDisplay.parameter, value: "1", header.lineEnd)
                     : field.removingParameters([LegacyDisplay.parameter], header.lineEnd)
             } else if encoding == part.transferEncoding || !field.isNamed("Content-Transfer-Encoding") {
-                bytes += field.closedBytes(header.lineEnd)
+                bytes += field.terminatedBytes(header.lineEnd)
             }
         }
         if !hasType, isMarked, let type = Array("Content-Type: text/plain\r\n".utf8).field {

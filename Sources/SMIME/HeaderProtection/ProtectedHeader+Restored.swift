@@ -20,7 +20,7 @@ extension ProtectedHeader {
                 return switch HeaderFieldKind(field) {
                 case .message: extent.includes(name) && !(keepingFrom && name == "from")
                 case .structural: extent.includesContent(name)
-                case .carried, .mechanism: false
+                case .transport, .mechanism: false
                 }
             }
         )
@@ -33,8 +33,8 @@ extension ProtectedHeader {
             guard let own = places[name] else {
                 let isLeft =
                     HeaderSplit.isReplaced(field, outer.lineEnd)
-                    || extent.includes(name) && isIntruder(name, keepingFrom)
-                if !isLeft { output += field.closedBytes(outer.lineEnd) }
+                    || extent.includes(name) && isAddedInTransit(name, keepingFrom)
+                if !isLeft { output += field.terminatedBytes(outer.lineEnd) }
                 continue
             }
             let number = counts[name, default: 0]
@@ -54,14 +54,15 @@ extension ProtectedHeader {
         restored(into: outer, keepingFrom: keepingFrom, .all)
     }
 
-    private func isIntruder(_ name: String, _ keepingFrom: Bool) -> Bool {
-        scheme.isComplete && HeaderFieldKind.shownNames.contains(name) && !HeaderFieldKind.completedNames.contains(name)
+    private func isAddedInTransit(_ name: String, _ keepingFrom: Bool) -> Bool {
+        scheme.isComplete && HeaderFieldKind.userFacingNames.contains(name)
+            && !HeaderFieldKind.serverAddedNames.contains(name)
             && !(keepingFrom && name == "from")
     }
 
     /// A protected field without the parameters of header protection.
     private func restored(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8] {
-        var bytes = field.closedBytes(header.lineEnd)
+        var bytes = field.terminatedBytes(header.lineEnd)
         if field.isNamed("Content-Type"), scheme != .wrapped {
             let canonical = bytes.withLines(endingIn: .crlf)
             if HeaderProtection.addedTypes.contains(canonical) { return [] }

@@ -27,7 +27,7 @@ public struct ProtectedHeader: Sendable {
     /// The header that contains the fields: the protected entity's own header, or the header of the wrapped message.
     package let header: HeaderBlock
     /// The outer fields that the sender recorded in HP-Outer.
-    private let records: Set<Statement>
+    private let records: Set<NormalizedField>
 
     /// Reads the header of a protected entity; nil if the header does not say that it contains the message's fields.
     package init?(of entity: HeaderBlock) {
@@ -41,7 +41,7 @@ public struct ProtectedHeader: Sendable {
         default: return nil
         }
         header = entity
-        records = Set(entity.all(HeaderProtection.recordName).compactMap { Statement(record: $0) })
+        records = Set(entity.all(HeaderProtection.recordName).compactMap { NormalizedField(record: $0) })
     }
 
     /// The header of the message in `wrapper`, a protected entity; nil if that message was only forwarded.
@@ -86,7 +86,7 @@ public struct ProtectedHeader: Sendable {
         }
     }
 
-    private init(_ scheme: Scheme, _ header: HeaderBlock, records: Set<Statement>) {
+    private init(_ scheme: Scheme, _ header: HeaderBlock, records: Set<NormalizedField>) {
         self.scheme = scheme
         self.header = header
         self.records = records
@@ -103,7 +103,7 @@ public struct ProtectedHeader: Sendable {
         let hidden = Set(hiddenNames(outer: outer))
         let fields = fields.filter { hidden.contains($0.name.lowercased()) }
         // No signature covers the other fields of `inner`.
-        let structure = inner.fields.filter(\.isStructural).flatMap { $0.closedBytes(inner.lineEnd) }
+        let structure = inner.fields.filter(\.isStructural).flatMap { $0.terminatedBytes(inner.lineEnd) }
         let bare = try HeaderBlock(parsing: structure + inner.lineEnd.bytes)
         return ProtectedHeader(.draft, try bare.asMessage(with: fields, header.lineEnd), records: [])
     }
@@ -131,41 +131,41 @@ public struct ProtectedHeader: Sendable {
         switch scheme {
         case .cipher: names(missingIn: records)
         case .clear: []
-        case .draft, .wrapped: names(missingIn: Self.statements(of: outer))
+        case .draft, .wrapped: names(missingIn: Self.normalizedFields(of: outer))
         }
     }
 
     /// The names, in lower case, of the fields whose outer value is neither the value that the sender recorded nor the inner
     /// value. (A decrypting gateway copies the inner value to the outer header.)
     package func differingNames(outer: HeaderBlock) -> [String] {
-        let statements = Self.statements(of: outer)
-        guard scheme == .cipher else { return names(missingIn: statements) }
+        let normalizedFields = Self.normalizedFields(of: outer)
+        guard scheme == .cipher else { return names(missingIn: normalizedFields) }
         let recorded = Dictionary(grouping: records, by: \.name)
-        let shown = Set(statements.map(\.name))
-        let missingOutside = Set(names(missingIn: statements))
+        let shown = Set(normalizedFields.map(\.name))
+        let missingOutside = Set(names(missingIn: normalizedFields))
         return names { name in
             guard missingOutside.contains(name) else { return false }
             guard let recorded = recorded[name] else { return shown.contains(name) }
-            return !statements.isSuperset(of: recorded)
+            return !normalizedFields.isSuperset(of: recorded)
         }
     }
 
     /// The names, in lower case, of fields that exist only outside, or that have an additional value outside.
     ///
-    /// Fields of the kind `HeaderFieldKind.carried`, such as Received, are ignored.
+    /// Fields of the kind `HeaderFieldKind.transport`, such as Received, are ignored.
     package func addedNames(outer: HeaderBlock) -> [String] {
-        func byName(_ statements: Set<Statement>) -> [String: Set<Statement>] {
-            Dictionary(grouping: statements, by: \.name).mapValues { Set($0) }
+        func byName(_ normalizedFields: Set<NormalizedField>) -> [String: Set<NormalizedField>] {
+            Dictionary(grouping: normalizedFields, by: \.name).mapValues { Set($0) }
         }
-        let inner = byName(Set(fields.map { Statement($0) }))
+        let inner = byName(Set(fields.map { NormalizedField($0) }))
         let recorded = scheme == .cipher ? byName(records) : [:]
-        let statements = byName(Self.statements(of: outer))
+        let normalizedFields = byName(Self.normalizedFields(of: outer))
         var seen: Set<String> = []
         return outer.fields.filter { HeaderFieldKind($0) == .message }.map { $0.name.lowercased() }.filter { name in
             guard seen.insert(name).inserted else { return false }
             let (own, copied) = (inner[name] ?? [], recorded[name] ?? [])
             let permitted = own.union(copied)
-            guard !permitted.isEmpty, let found = statements[name] else { return permitted.isEmpty }
+            guard !permitted.isEmpty, let found = normalizedFields[name] else { return permitted.isEmpty }
             // If no outer value is permitted, the field is reported as changed, not as added. The outer values may be the
             // recorded ones or the inner ones, but not a mixture.
             return !found.isDisjoint(with: permitted) && !found.isSubset(of: own) && !found.isSubset(of: copied)
@@ -173,10 +173,10 @@ public struct ProtectedHeader: Sendable {
     }
 
     /// Whether mail programs display fields of this name, which is in lower case, or act upon them.
-    package static func isShown(_ name: String) -> Bool { HeaderFieldKind.shownNames.contains(name) }
+    package static func isUserFacing(_ name: String) -> Bool { HeaderFieldKind.userFacingNames.contains(name) }
 
     /// Whether mail servers add a field of this name, which is in lower case, if the author omitted it (RFC 6409 §8.2, §8.3).
-    package static func isCompleted(_ name: String) -> Bool { HeaderFieldKind.completedNames.contains(name) }
+    package static func isServerAdded(_ name: String) -> Bool { HeaderFieldKind.serverAddedNames.contains(name) }
 
     /// The names, in lower case, for which `isMeant` is true, each name once.
     private func names(where isMeant: (String) -> Bool) -> [String] {
@@ -184,21 +184,21 @@ public struct ProtectedHeader: Sendable {
         return fields.map { $0.name.lowercased() }.filter { seen.insert($0).inserted && isMeant($0) }
     }
 
-    /// The names of the fields that have a value missing in `statements`.
-    private func names(missingIn statements: Set<Statement>) -> [String] {
-        let missing = Set(fields.map { Statement($0) }.filter { !statements.contains($0) }.map(\.name))
+    /// The names of the fields that have a value missing in `normalizedFields`.
+    private func names(missingIn normalizedFields: Set<NormalizedField>) -> [String] {
+        let missing = Set(fields.map { NormalizedField($0) }.filter { !normalizedFields.contains($0) }.map(\.name))
         return names(where: missing.contains)
     }
 
-    private static func statements(of header: HeaderBlock) -> Set<Statement> {
-        Set(header.fields.map { Statement($0) })
+    private static func normalizedFields(of header: HeaderBlock) -> Set<NormalizedField> {
+        Set(header.fields.map { NormalizedField($0) })
     }
 
     private static func isSameMessage(_ message: HeaderBlock, as outer: HeaderBlock) -> Bool {
         guard let author = author(message), !author.isEmpty, author == Self.author(outer) else { return false }
         return ["Message-ID", "Date"].contains { name in
             guard let inner = message.first(name), let outer = outer.first(name) else { return false }
-            return Statement(inner) == Statement(outer)
+            return NormalizedField(inner) == NormalizedField(outer)
         }
     }
 
@@ -207,8 +207,8 @@ public struct ProtectedHeader: Sendable {
     }
 }
 
-/// The value of a field without folding, blanks and encoding.
-private struct Statement: Hashable {
+/// A field whose value is without folding, blanks and encoding.
+private struct NormalizedField: Hashable {
     /// The field's name in lower case.
     let name: String
     /// The text, or for a list of addresses the name and the address of each mailbox.

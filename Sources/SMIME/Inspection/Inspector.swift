@@ -3,7 +3,7 @@ import CMSSyntax
 import InternetMessage
 import PKIX
 
-/// Describes the parts and layers of one file, and counts them. `MessagePlace` finds the layers.
+/// Describes the parts and layers of one file, and counts them. `EntityLocation` finds the layers.
 ///
 /// The inspector reads each layer as an outline instead of opening it, so it can also show damaged layers.
 struct Inspector {
@@ -24,7 +24,7 @@ struct Inspector {
 
     /// Inspects a mail message.
     mutating func message(in source: any ByteSource) throws -> Inspection.Part {
-        try part(MessagePlace(LocatedEntity(reading: source)))
+        try part(EntityLocation(LocatedEntity(reading: source)))
     }
 
     /// Inspects a bare CMS object.
@@ -72,10 +72,10 @@ struct Inspector {
         }
         let entity = try MIMEReader.message(in: source)
         guard !entity.header.fields.isEmpty || head.first == 10 || head == [13, 10] else { return nil }
-        return .part(try part(MessagePlace(LocatedEntity(entity: entity, source: source), depth: depth)))
+        return .part(try part(EntityLocation(LocatedEntity(entity: entity, source: source), depth: depth)))
     }
 
-    private mutating func part(_ place: MessagePlace) throws -> Inspection.Part {
+    private mutating func part(_ place: EntityLocation) throws -> Inspection.Part {
         parts += 1
         guard parts <= MIMELimit.parts.rawValue else { throw MIMEError.limitExceeded(.parts) }
         var result = Inspection.Part(place.part.entity)
@@ -101,12 +101,12 @@ struct Inspector {
     }
 
     /// The parts of a multipart, or the embedded message.
-    private mutating func children(of place: MessagePlace, problems: inout [Problem]) throws -> [Inspection.Part] {
+    private mutating func children(of place: EntityLocation, problems: inout [Problem]) throws -> [Inspection.Part] {
         guard !place.isTooDeep else {
             problems.append(Problem(.tooDeep, "messages nested more deeply are not inspected"))
             return []
         }
-        let children: [MessagePlace]
+        let children: [EntityLocation]
         do { children = try place.parts() } catch {
             problems.append(try Problem(describing: error))
             return []
@@ -126,7 +126,7 @@ struct Inspector {
             if let why = Layer.contradiction(of: layer.outline.type, to: found.declaredType) {
                 result.problems.append(Problem(.malformed, why))
             }
-            result.problems += Layer.understatement(of: layer.outline.type, found.declaredType)
+            result.problems += Layer.weakerTypeWarnings(of: layer.outline.type, found.declaredType)
             result.layer = layer
         } catch { result.problems.append(try Problem(describing: error)) }
     }

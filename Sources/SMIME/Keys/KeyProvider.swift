@@ -59,7 +59,7 @@ extension Certificate {
     /// The first of `emailAddresses`; nil if there is none.
     var firstAddress: EmailAddress? { addresses.lazy.compactMap { try? EmailAddress($0) }.first }
 
-    private var mailNames: MailNames { readAddresses.value { MailNames(addresses) } }
+    private var mailNames: MailNames { parsedAddresses.value { MailNames(addresses) } }
 }
 
 /// The well-formed addresses in a certificate.

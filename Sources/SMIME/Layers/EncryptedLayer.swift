@@ -92,7 +92,7 @@ package struct EncryptedLayer: Sendable {
     private func mayHoldAnything(_ key: ContentKey) -> Bool {
         switch permitted {
         case .anything: true
-        case .anythingProven: data.isAuthenticated || key.isProven
+        case .anythingProven: data.isAuthenticated || key.isVerified
         case .entity: false
         }
     }

@@ -49,7 +49,7 @@ enum Layer {
                     cms: stream,
                     padding: padding,
                     content: content,
-                    defects: Self.understatement(of: type, declared)
+                    defects: Self.weakerTypeWarnings(of: type, declared)
                 )
             )
         case .compressedData: self = .compressed(try CompressedLayer(cms: stream))
@@ -65,7 +65,7 @@ enum Layer {
 
     /// The warning for an smime-type that names less protection than the object has. Senders of AuthEnvelopedData often write
     /// the older name.
-    static func understatement(of type: CMSContentType, _ declared: String?) -> [Problem] {
+    static func weakerTypeWarnings(of type: CMSContentType, _ declared: String?) -> [Problem] {
         guard type == .authEnvelopedData, declared == "enveloped-data" else { return [] }
         return [Problem(.smimeTypeUnderstated, "smime-type says enveloped-data, but the object is AuthEnvelopedData")]
     }

@@ -120,7 +120,7 @@ package struct SignedLayer: Sendable {
     }
 
     /// Whether the object has no signature and only contains certificates (RFC 8551 §3.8).
-    var onlyBringsCertificates: Bool { !data.hasContent && data.signers.isEmpty && !certificates.isEmpty }
+    var hasOnlyCertificates: Bool { !data.hasContent && data.signers.isEmpty && !certificates.isEmpty }
 
     /// The entry for this layer in the report.
     var layer: VerificationReport.Layer {

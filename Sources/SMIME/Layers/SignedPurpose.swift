@@ -25,7 +25,7 @@ struct SignedPurpose {
             problems = []
             return
         }
-        let head = try content.source.bytes(in: content.entity.range.prefix(Self.reach))
+        let head = try content.source.bytes(in: content.entity.range.prefix(Self.examinedCount))
         let isBare = data.signers.contains { $0.signedAttributesEncoding == nil }
         let hasHeader = Self.beginsWithField(head) && content.entity.header.first("Content-Type") != nil
         if Self.isGitObject(head) {
@@ -55,7 +55,7 @@ struct SignedPurpose {
     }
 
     /// The number of bytes that are enough to recognize what is signed.
-    private static let reach = 256
+    private static let examinedCount = 256
 
     /// Whether the bytes in `range` are text without control characters, which the messages of other protocols contain.
     private static func isText(_ content: LocatedEntity, _ range: Range<Int>) throws -> Bool {

@@ -33,7 +33,7 @@ extension Message {
         at time: Date = .now
     ) async throws(SMIMEError) -> OpenedMessage {
         try await SMIMEError.inBackground {
-            let message = try settled()
+            let message = try applyingProtection()
             return try await MessageOpener(CallersKeys(keys), at: time, secret: .init(given: password))
                 .open(message.source, structure: message.structure, onlyAuthenticated: onlyAuthenticated)
         }
@@ -47,7 +47,7 @@ extension Message {
         at time: Date = .now
     ) async throws(SMIMEError) -> VerificationReport {
         try await SMIMEError.inBackground {
-            let message = try settled()
+            let message = try applyingProtection()
             return try await MessageOpener(CallersKeys(keys), at: time)
                 .verify(message.source, structure: message.structure).report
         }

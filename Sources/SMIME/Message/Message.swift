@@ -65,7 +65,7 @@ public struct Message: Sendable {
         at time: Date = .now
     ) throws(SMIMEError) -> Message {
         try SMIMEError.catching { try CertificateFitness.checkSigner(identity, of: header, at: time) }
-        var message = try settled()
+        var message = try applyingProtection()
         message.protection = .signed(SignedDataWriter.Signer(identity), form, time)
         return message
     }
@@ -88,7 +88,7 @@ public struct Message: Sendable {
         switch protection {
         case .none: break
         case .signed(let pending, let form, let time): (signer, signingTime) = ((pending, form), time)
-        case .encrypted: message = try settled()
+        case .encrypted: message = try applyingProtection()
         }
         message.protection = .encrypted(recipients, cipher, signedBy: signer, signingTime)
         return message
@@ -147,7 +147,7 @@ public struct Message: Sendable {
         cipher: ContentCipher = .aes256GCM,
         at time: Date
     ) throws(SMIMEError) -> Message {
-        var message = try settled()
+        var message = try applyingProtection()
         if !recipients.isEmpty {
             message.protection = .encrypted(recipients, cipher, signedBy: signer.map { ($0, .detached) }, time)
         } else if let signer {
@@ -158,7 +158,7 @@ public struct Message: Sendable {
 
     /// The message without the fields that name hidden recipients. Signing and encrypting omit these fields, too.
     package func withoutHiddenRecipients() throws(SMIMEError) -> Message {
-        let message = try settled()
+        let message = try applyingProtection()
         let header = message.header
         guard header.fields.contains(where: \.namesHiddenRecipients) else { return message }
         let kept = header.fields.filter { !$0.namesHiddenRecipients }.flatMap(\.rawBytes)
@@ -173,12 +173,12 @@ public struct Message: Sendable {
     }
 
     /// The bytes that `write` would write, with their structure.
-    package func settledMessage() throws(SMIMEError) -> LocatedEntity { try settled().located }
+    package func outputEntity() throws(SMIMEError) -> LocatedEntity { try applyingProtection().located }
 
     private var located: LocatedEntity { LocatedEntity(entity: structure, source: source) }
 
     /// A message whose source is the output that this message would write.
-    func settled() throws(SMIMEError) -> Message {
+    func applyingProtection() throws(SMIMEError) -> Message {
         if case .none = protection { return self }
         return try Message { try write(to: $0) }.protectingHeader(headers)
     }

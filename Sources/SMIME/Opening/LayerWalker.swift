@@ -27,8 +27,8 @@ struct LayerWalker {
     private enum Frontier {
         case bare(Layer)
         case closed
-        case compressed(CompressedLayer, in: MessagePlace?)
-        case place(MessagePlace)
+        case compressed(CompressedLayer, in: EntityLocation?)
+        case place(EntityLocation)
     }
 
     private var frontier: Frontier
@@ -51,7 +51,7 @@ struct LayerWalker {
     ///   - outer: the number of layers around `place`.
     ///   - isMail: whether `place` is in mail.
     ///   - ignored: the defects to ignore in the header at `place`.
-    init(_ place: MessagePlace, inside outer: Int = 0, isMail: Bool = true, ignoring ignored: Set<MIMEDefect> = []) {
+    init(_ place: EntityLocation, inside outer: Int = 0, isMail: Bool = true, ignoring ignored: Set<MIMEDefect> = []) {
         frontier = .place(place)
         count = outer
         self.isMail = isMail
@@ -124,7 +124,7 @@ struct LayerWalker {
     /// - Parameter plaintext: the decrypted content; nil if the content is not stored, in which case no layer inside can be
     ///   found.
     mutating func enter(_ plaintext: LocatedEntity?) {
-        frontier = plaintext.map { .place(MessagePlace($0, depth: count)) } ?? .closed
+        frontier = plaintext.map { .place(EntityLocation($0, depth: count)) } ?? .closed
     }
 
     private mutating func find() throws -> Step? {
@@ -147,7 +147,7 @@ struct LayerWalker {
     private mutating func findLayer() throws -> Step? {
         try Task.checkCancellation()
         try decompress()
-        let (layer, place): (Layer, MessagePlace?)
+        let (layer, place): (Layer, EntityLocation?)
         switch frontier {
         case .bare(let first): (layer, place) = (first, nil)
         case .place(let here):
@@ -177,8 +177,8 @@ struct LayerWalker {
         frontier = Self.frontier(try layer.content(), in: place)
     }
 
-    private static func frontier(_ content: LocatedEntity?, in place: MessagePlace?) -> Frontier {
-        content.map { .place(place?.inside($0) ?? MessagePlace($0, depth: 1)) } ?? .closed
+    private static func frontier(_ content: LocatedEntity?, in place: EntityLocation?) -> Frontier {
+        content.map { .place(place?.inside($0) ?? EntityLocation($0, depth: 1)) } ?? .closed
     }
 }
 

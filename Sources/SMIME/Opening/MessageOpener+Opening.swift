@@ -27,7 +27,7 @@ extension MessageOpener {
     ///   - keepingSignatures: see `open`.
     ///   - onlyAuthenticated: see `open`.
     func open(
-        _ place: MessagePlace,
+        _ place: EntityLocation,
         _ walker: LayerWalker,
         keepingSignatures: Bool,
         onlyAuthenticated: Bool
@@ -113,7 +113,7 @@ extension MessageOpener {
                 opening.protected = try protectedHeader(&opening)
                 opening.keptSignature = true
                 return opening.result.report.noteOuterSignature()
-            case .signed(let signed) where signed.onlyBringsCertificates && opening.isEncrypted: break layers
+            case .signed(let signed) where signed.hasOnlyCertificates && opening.isEncrypted: break layers
             case .signed(let signed): try await read(signed, &opening)
             case .encrypted(let encrypted): try await read(encrypted, &opening)
             case .compressed: try read(compressed: &opening)
@@ -207,7 +207,7 @@ extension MessageOpener {
     private func read(_ layer: SignedLayer, _ opening: inout Opening) async throws {
         try await judge(layer, &opening)
         guard let content = layer.content else {
-            throw layer.onlyBringsCertificates
+            throw layer.hasOnlyCertificates
                 ? MessageError.certificatesOnly : .malformed("a signature without content")
         }
         opening.part = content

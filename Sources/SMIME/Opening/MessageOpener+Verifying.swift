@@ -39,7 +39,7 @@ extension MessageOpener {
     /// Judges the signatures of the message at `place`.
     ///
     /// - Parameter walker: a walk that begins at `place` and has not returned a layer yet.
-    func verify(_ place: MessagePlace, _ walker: LayerWalker) async throws -> VerifiedContent {
+    func verify(_ place: EntityLocation, _ walker: LayerWalker) async throws -> VerifiedContent {
         var result = Verification()
         let message = place.part.entity
         do {
@@ -121,7 +121,7 @@ extension MessageOpener {
     }
 
     /// Whether a part below an entity that is not protected itself is encrypted.
-    func hasEncryptedPart(_ place: MessagePlace) throws(MIMEError) -> Bool {
+    func hasEncryptedPart(_ place: EntityLocation) throws(MIMEError) -> Bool {
         try protectedParts(of: place, header: place.part.entity.header)
             .contains { part in
                 if case .encrypted? = try? part.place.layer()?.opened(isMail: true) { true } else { false }
@@ -129,7 +129,7 @@ extension MessageOpener {
     }
 
     /// A protected part of a message, and the header of the innermost message that contains the part.
-    private typealias ProtectedPart = (place: MessagePlace, header: HeaderBlock)
+    private typealias ProtectedPart = (place: EntityLocation, header: HeaderBlock)
 
     /// The protected parts below an entity that is not protected itself, including parts of embedded messages.
     ///
@@ -137,11 +137,11 @@ extension MessageOpener {
     ///   of that message, because a sender who forwards signed mail as an attachment is not its author.
     /// - Throws: `MIMEError.unreadable`; an embedded message that cannot be parsed has no parts.
     private func protectedParts(
-        of place: MessagePlace,
+        of place: EntityLocation,
         header: HeaderBlock
     ) throws(MIMEError) -> [ProtectedPart] {
         guard !place.isTooDeep else { return [] }
-        let parts: [MessagePlace]
+        let parts: [EntityLocation]
         do { parts = try place.parts() } catch {
             if case .unreadable = error { throw error }
             return []

@@ -81,7 +81,7 @@ package struct MessageOpener: Sendable {
         keepingSignatures: Bool = false,
         onlyAuthenticated: Bool = false
     ) async throws -> OpenedMessage {
-        let place = try MessagePlace(opening: structure, in: source)
+        let place = try EntityLocation(opening: structure, in: source)
         var walker = Self.walker(opening: place)
         guard try walker.isReadable() else {
             return try await forOneVerdict.open(
@@ -105,7 +105,7 @@ package struct MessageOpener: Sendable {
         keepingSignatures: Bool = false,
         onlyAuthenticated: Bool = false
     ) async throws -> OpenedMessage {
-        let place = try MessagePlace(opening: structure, in: source)
+        let place = try EntityLocation(opening: structure, in: source)
         var walker = Self.walker(opening: place)
         guard try !walker.isReadable() else {
             throw try hasEncryptedPart(place) ? MessageError.encryptedInParts : .notEncrypted
@@ -125,8 +125,8 @@ package struct MessageOpener: Sendable {
     /// - Parameter structure: the structure of the message; nil reads it.
     /// - Throws: `StreamError`, `CancellationError`, or errors of the provider.
     package func verify(_ source: any ByteSource, structure: Entity? = nil) async throws -> VerifiedContent {
-        let place: MessagePlace
-        do { place = try MessagePlace(opening: structure, in: source) } catch {
+        let place: EntityLocation
+        do { place = try EntityLocation(opening: structure, in: source) } catch {
             var result = Verification()
             try result.report.note(error)
             try source.checkUnchanged()
@@ -142,7 +142,7 @@ package struct MessageOpener: Sendable {
 
     /// A walk through the layers of a message to open. A header with the defect `hiddenFields` does not prevent opening,
     /// but the report then contains that error, so no author is verified.
-    private static func walker(opening place: MessagePlace) -> LayerWalker {
+    private static func walker(opening place: EntityLocation) -> LayerWalker {
         LayerWalker(place, isMail: !place.part.entity.header.isOnlyStructural, ignoring: [.hiddenFields])
     }
 }
@@ -165,7 +165,7 @@ extension MessageOpener {
         let told = Set(result.report.problems)
         result.report.note(layer.defects.filter { !told.contains($0) })
         guard !signers.isEmpty else {
-            result.report.hasOnlyCertificates = layer.onlyBringsCertificates && coverage == .whole
+            result.report.hasOnlyCertificates = layer.hasOnlyCertificates && coverage == .whole
             return
         }
         result.report.noteInnerSignature()

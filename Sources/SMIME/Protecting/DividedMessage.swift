@@ -122,11 +122,11 @@ extension DividedMessage {
 
     /// Opens all layers that can be opened without a key.
     private func checkLayers(inside outer: Int) throws {
-        let place = MessagePlace(LocatedEntity(entity: message, source: source))
+        let place = EntityLocation(LocatedEntity(entity: message, source: source))
         var walker = LayerWalker(place, inside: outer)
         while let step = try walker.next() {
             guard case .signed(let signed) = step.layer else { continue }
-            guard signed.content != nil || signed.onlyBringsCertificates else {
+            guard signed.content != nil || signed.hasOnlyCertificates else {
                 throw MessageError.malformed("a signature without content")
             }
         }

@@ -55,7 +55,7 @@ package struct ReadableMessage: Sendable {
         let message = try LocatedEntity(reading: source)
         fields = Self.fields(of: message.entity.header)
         var walk = ReadableParts(textLimit: textLimit, totalLimit: totalLimit)
-        try walk.add(MessagePlace(message), in: nil)
+        try walk.add(EntityLocation(message), in: nil)
         (parts, isCut) = (walk.parts, walk.isCut)
     }
 
@@ -91,7 +91,7 @@ struct ReadableParts {
     /// Adds the entity at `place` and its parts.
     ///
     /// - Parameter signature: the section of the signature around the entity; nil if there is none.
-    mutating func add(_ place: MessagePlace, in signature: String?) throws {
+    mutating func add(_ place: EntityLocation, in signature: String?) throws {
         try Task.checkCancellation()
         guard parts.count < Self.maximumParts else {
             isCut = true
@@ -114,7 +114,7 @@ struct ReadableParts {
         }
     }
 
-    private mutating func add(_ content: ReadableMessage.Content, _ place: MessagePlace, signature: String?) {
+    private mutating func add(_ content: ReadableMessage.Content, _ place: EntityLocation, signature: String?) {
         parts.append(
             ReadableMessage.Part(section: Self.text(place.bodySection), signature: signature, content: content)
         )
@@ -123,7 +123,7 @@ struct ReadableParts {
     private static func text(_ section: [Int]) -> String { section.map(String.init).joined(separator: ".") }
 
     /// Adds the content of a layer.
-    private mutating func add(_ found: FoundLayer, at place: MessagePlace, in signature: String?) throws {
+    private mutating func add(_ found: FoundLayer, at place: EntityLocation, in signature: String?) throws {
         // A signature inside another signature covers no more than the outer signature.
         let section = signature ?? Self.text(found.section)
         if let content = found.content { return try add(place.signedPart(content), in: section) }
@@ -143,10 +143,10 @@ struct ReadableParts {
     }
 
     /// Adds the text of a multipart/alternative, and its other parts as attachments.
-    private mutating func addAlternatives(_ place: MessagePlace, _ signature: String?) throws {
+    private mutating func addAlternatives(_ place: EntityLocation, _ signature: String?) throws {
         var plain: BodyText?
         var html: BodyText?
-        var others: [MessagePlace] = []
+        var others: [EntityLocation] = []
         for part in try place.parts() {
             let (root, beside) = try Self.root(of: part)
             others += beside
@@ -162,13 +162,13 @@ struct ReadableParts {
     }
 
     /// The main part of a multipart/related and the other parts; any other entity is its own main part.
-    private static func root(of place: MessagePlace) throws -> (root: MessagePlace, others: [MessagePlace]) {
+    private static func root(of place: EntityLocation) throws -> (root: EntityLocation, others: [EntityLocation]) {
         guard place.part.entity.contentType.name == "multipart/related" else { return (place, []) }
         let parts = try place.parts()
         return (parts.first ?? place, Array(parts.dropFirst()))
     }
 
-    private mutating func addMessage(_ place: MessagePlace, _ signature: String?) throws {
+    private mutating func addMessage(_ place: EntityLocation, _ signature: String?) throws {
         guard place.depth < MessageOpener.maximumLayers, let message = try? place.parts().first else {
             return try addLeaf(place, signature)
         }
@@ -176,7 +176,7 @@ struct ReadableParts {
         try add(message, in: signature)
     }
 
-    private mutating func addLeaf(_ place: MessagePlace, _ signature: String?) throws {
+    private mutating func addLeaf(_ place: EntityLocation, _ signature: String?) throws {
         let entity = place.part.entity
         let isFile = entity.disposition?.kind == "attachment" || entity.fileName != nil && entity.disposition != nil
         guard entity.contentType.type == "text", !isFile else {
@@ -192,14 +192,14 @@ struct ReadableParts {
         add(.body(plain: isHTML ? nil : text, html: isHTML ? text : nil), place, signature: signature)
     }
 
-    private mutating func text(of place: MessagePlace) throws -> BodyText {
+    private mutating func text(of place: EntityLocation) throws -> BodyText {
         let text = try place.part.entity.bodyText(of: place.part.source, limit: min(textLimit, remaining))
         remaining -= min(remaining, text.text.utf8.count)
         return text
     }
 
     /// The size of the decoded body in bytes; if the encoding is damaged, the size of the encoded body.
-    private func size(of place: MessagePlace) throws -> Int {
+    private func size(of place: EntityLocation) throws -> Int {
         let entity = place.part.entity
         do {
             return try entity.decodedBody(of: place.part.source).makeReader().copy(to: CountingSink())

@@ -64,9 +64,9 @@ public struct HeaderReport: Sendable {
             problems.append(Problem(.headerDiffers, text))
         }
         // Mail servers add Date and Message-ID if the author omitted them, so these two fields cause no warning.
-        let visible = added.filter { ProtectedHeader.isShown($0) }
+        let visible = added.filter { ProtectedHeader.isUserFacing($0) }
         let doubled = visible.filter { values[$0] != nil }
-        let shown = visible.filter { values[$0] == nil && !ProtectedHeader.isCompleted($0) }
+        let shown = visible.filter { values[$0] == nil && !ProtectedHeader.isServerAdded($0) }
         var texts: [String] = []
         if scheme.isComplete, !shown.isEmpty {
             texts.append(

@@ -113,7 +113,7 @@ package struct SignerIdentity {
     /// The finding that `certificate` has too many names to compare; nil if it has not. No chain of such a certificate is
     /// judged either.
     private static func excess(of certificate: Certificate) -> Finding? {
-        certificate.excess.map { problem in
+        certificate.excessProblem.map { problem in
             Finding(axis: VerificationReport.Axis([problem]), mismatch: nil, isUnclear: true)
         }
     }

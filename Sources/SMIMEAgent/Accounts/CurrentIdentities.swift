@@ -10,7 +10,7 @@ package struct CurrentIdentities: Sendable {
         /// The purpose that the identity is used for; nil if it is used for both.
         package var purpose: IdentitySelection.Purpose?
         package let certificate: Certificate
-        package let merit: IdentitySelection.Merit
+        package let preferenceReason: IdentitySelection.PreferenceReason
     }
 
     /// The account.
@@ -35,10 +35,12 @@ package struct CurrentIdentities: Sendable {
             )
             guard let index = states.firstIndex(of: .current) else { return nil }
             let current = account.identities[index]
-            let merit = IdentitySelection.merit(of: current, among: account.identities, states)
-            return Choice(purpose: purpose, certificate: current.certificate, merit: merit)
+            let preferenceReason = IdentitySelection.preferenceReason(of: current, among: account.identities, states)
+            return Choice(purpose: purpose, certificate: current.certificate, preferenceReason: preferenceReason)
         }
-        if found.count == 2, found[0].certificate == found[1].certificate, found[0].merit == found[1].merit {
+        if found.count == 2, found[0].certificate == found[1].certificate,
+            found[0].preferenceReason == found[1].preferenceReason
+        {
             found.removeLast()
             found[0].purpose = nil
         }
@@ -58,7 +60,7 @@ extension Account {
         let purposes = [IdentitySelection.Purpose.signing, .encryption]
         let lapsing = addresses.flatMap { address in
             purposes.compactMap { purpose in
-                IdentitySelection.lapsing(
+                IdentitySelection.identityToRenew(
                     of: identities,
                     for: address,
                     purpose: purpose,
@@ -89,7 +91,8 @@ extension Store {
 
     /// The addresses and domains whose last valid certificate expires within `interval` before or after `time`, each with the
     /// date of that expiry.
-    package func recipientEnds(around time: Date, within interval: TimeInterval) async throws -> [AddressScope: Date] {
+    package func recipientExpiry(around time: Date, within interval: TimeInterval) async throws -> [AddressScope: Date]
+    {
         let ends = try await recipients.addressesExpiring(
             after: time.addingTimeInterval(-interval),
             until: time.addingTimeInterval(interval)

@@ -31,7 +31,7 @@ extension Store {
 
 extension Store {
     /// The identities that belong only to the account for `address`. Their keys are removed together with the account.
-    package func identitiesOfItsOwn(_ address: EmailAddress) async throws -> [AccountIdentity] {
+    package func exclusiveIdentities(of address: EmailAddress) async throws -> [AccountIdentity] {
         let account = try await accounts.account(for: address)
         let others = try await accounts.all().filter { $0.address != account.address }
         let kept = Set(others.flatMap(\.identities).map(\.certificate.fingerprint))

@@ -87,9 +87,9 @@ package enum DoctorRemedy: Sendable {
     case resolve(any Error)
     /// Add trust anchors to the store; they replace the system's trust anchors.
     case addAnchors
-    case bringStoreBack
+    case restoreMissingStore
     /// Restore the folder of revocation lists that a setting names, or change that setting.
-    case bringFolderBack
+    case restoreListFolder
     /// Make the other user the owner of the directory.
     case changeOwner(of: String, to: String)
     /// Read what the problem means.
@@ -105,7 +105,7 @@ package enum DoctorRemedy: Sendable {
     case learn(AddressScope)
     case listSettings
     /// Repair this kind of certificate source, or remove it from the settings.
-    case mendSource(kind: String)
+    case repairSource(kind: String)
     /// Request a new certificate, and import that certificate.
     case renew
     /// Request and import a new certificate, if the account has no other identity.

@@ -71,7 +71,7 @@ struct DoctorRegistryCheck: DoctorCheck {
                         "lookup-\(source.kind.rawValue)",
                         .error,
                         text: "cannot be asked: \(error.reason)",
-                        remedies: [.mendSource(kind: source.kind.rawValue)]
+                        remedies: [.repairSource(kind: source.kind.rawValue)]
                     )
                 }
             }

@@ -60,7 +60,7 @@ struct DoctorRevocationCheck: DoctorCheck {
                 "crl-folder",
                 .warning,
                 text: "\(error); its revocation lists are not used",
-                remedies: [.bringFolderBack]
+                remedies: [.restoreListFolder]
             )
             return []
         }

@@ -70,7 +70,7 @@ struct DoctorStoreCheck: DoctorCheck {
     /// waits.
     private mutating func checkMissing(_ location: StoreLocation) {
         guard location.home == nil else {
-            return add("store", .error, text: "\(location.path): there is no store", remedies: [.bringStoreBack])
+            return add("store", .error, text: "\(location.path): there is no store", remedies: [.restoreMissingStore])
         }
         add("store", .ok, text: "\(location.path): none yet", remedies: [.importKey])
     }
@@ -97,7 +97,7 @@ struct DoctorStoreCheck: DoctorCheck {
                 checkMissingIdentity(of: account, for: purpose)
                 continue
             }
-            let lapsing = IdentitySelection.lapsing(
+            let lapsing = IdentitySelection.identityToRenew(
                 of: account.identities,
                 for: account.address,
                 purpose: purpose,

@@ -111,7 +111,7 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         case .malformedRecipients(let field): "\(field): it contains text that is not an address"
         case .noUsableCertificate(let choices, _):
             "no usable certificate for "
-                + choices.map { "\($0.address) (\($0.whyNone))" }.joined(separator: ", ")
+                + choices.map { "\($0.address) (\($0.reasonForNoCertificate))" }.joined(separator: ", ")
         case .noRecipientCertificate(let file): "\(file): holds no certificate to encrypt to"
         case .weakRecipientKey(let file, let certificate):
             "\(file): a key of \(certificate.publicKeyAlgorithm) is too short to encrypt to"

@@ -89,8 +89,8 @@ package struct FileImport {
             report.add($0)
         }
         plan.note(Self.problems(of: harvested, contents.mails, describe))
-        if !report.isFruitful, let failure = harvested.failure { throw failure }
-        guard report.isFruitful || contents.mails.isEmpty else { throw AgentError.nothingLearned(plan.problems.last) }
+        if !report.hasContent, let failure = harvested.failure { throw failure }
+        guard report.hasContent || contents.mails.isEmpty else { throw AgentError.nothingLearned(plan.problems.last) }
         let accounts = try await store.accounts(after: report)
         return Outcome(
             store: store,

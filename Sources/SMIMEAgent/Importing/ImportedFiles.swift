@@ -96,7 +96,10 @@ package struct ImportedFiles {
         do { return try passphrases.open(file, isLocked: isLocked, body) } catch CMSError.limitExceeded(
             PKCS12.iterationLimit
         ) {
-            let more = min(maximumIterations.multipliedReportingOverflow(by: 10).partialValue, PKCS12.mostIterations)
+            let more = min(
+                maximumIterations.multipliedReportingOverflow(by: 10).partialValue,
+                PKCS12.libcryptoMaximumIterations
+            )
             throw AgentError.tooManyIterations(file: file, allowed: maximumIterations, more: more)
         }
     }

@@ -43,7 +43,7 @@ package struct Learning: Sendable {
             }
             let writable = try await Store.open(store.location, mode: .readWriteExisting)
             let report = try await writable.recipients.learn(sightings, at: time, onChange: policy)
-            store.noteChange()
+            store.emptyCache()
             try await writable.close()
             return report
         } catch .notWritable where reopens {

@@ -47,7 +47,7 @@ package struct SMIMEASource: RemoteSource {
 
     /// The DNS names for an address: with the local part as written, and in lower case.
     private static func names(of scope: AddressScope) throws(SourceOutage) -> [String] {
-        guard let address = scope.address else { return [SMIMEAName.whole(String(scope.key.dropFirst()))] }
+        guard let address = scope.address else { return [SMIMEAName.wildcard(String(scope.key.dropFirst()))] }
         let folded = String(address.key.dropLast(address.asciiDomain.count + 1))
         do {
             return try Set([address.localPart, folded]).sorted().map {

@@ -10,7 +10,7 @@ package struct ReadMail: Sendable {
     package let verdict: ReadVerdict
     /// The values of the header fields that an accepted signature covers, by their names in lower case. They replace the
     /// outer values.
-    package let provenFields: [String: String]
+    package let signedFields: [String: String]
     /// The verdicts on parts, by the section of their signature; nil if the verdict on the whole message applies to each
     /// part.
     package let partVerdicts: [String: ReadVerdict]?
@@ -18,12 +18,12 @@ package struct ReadMail: Sendable {
     package init(
         _ message: ReadableMessage,
         _ verdict: ReadVerdict,
-        provenFields: [String: String] = [:],
+        signedFields: [String: String] = [:],
         partVerdicts: [String: ReadVerdict]? = nil
     ) {
         self.message = message
         self.verdict = verdict
-        self.provenFields = provenFields
+        self.signedFields = signedFields
         self.partVerdicts = partVerdicts
     }
 
@@ -38,7 +38,7 @@ package struct ReadMail: Sendable {
         let isSigned = verdict.isSigned || partVerdicts?.values.contains(where: \.isSigned) == true
         var seen: Set<String> = []
         let names = message.fields.map(\.name).filter {
-            provenFields[$0.lowercased()] == nil && seen.insert($0).inserted
+            signedFields[$0.lowercased()] == nil && seen.insert($0).inserted
         }
         guard isSigned, !names.isEmpty else { return verdict.remarks }
         return verdict.remarks + ["not covered by the signature: \(names.joined(separator: ", "))"]
@@ -47,7 +47,7 @@ package struct ReadMail: Sendable {
     /// The header fields to show, each on one line.
     var shownFields: [(name: String, value: String)] {
         message.fields.map { field in
-            (field.name, (provenFields[field.name.lowercased()] ?? field.value).asDisplayedLine)
+            (field.name, (signedFields[field.name.lowercased()] ?? field.value).asDisplayedLine)
         }
     }
 }

@@ -42,7 +42,7 @@ package struct ProtectionRequest: Hashable, Sendable {
     }
 
     /// Whether the request asks for less than full protection.
-    package var lowersSomething: Bool { [sign, encrypt].contains { $0 == .never || $0 == .available } }
+    package var lowersProtection: Bool { [sign, encrypt].contains { $0 == .never || $0 == .available } }
 
     /// The request without its levels that would lower the protection.
     package var withoutLowering: ProtectionRequest {

@@ -89,7 +89,7 @@ package struct SubjectTags: Hashable, Sendable {
 
     /// `text` as people read it: with plain brackets in place of full-width ones, and without invisible characters.
     private static func readable(_ text: String) -> String {
-        let seen = text.compatiblyComposed.unicodeScalars.filter { $0 == " " || !$0.isUnfitForDisplay }
+        let seen = text.compatiblyComposed.unicodeScalars.filter { $0 == " " || !$0.isUnsafeToDisplay }
         return String(String.UnicodeScalarView(seen))
     }
 
@@ -111,7 +111,7 @@ package struct SubjectTags: Hashable, Sendable {
 
     /// The part of `meaning` that is effective; nil if no part is.
     private static func effective(_ meaning: ProtectionRequest, mayLower: Bool) -> ProtectionRequest? {
-        guard meaning.lowersSomething, !mayLower else { return meaning }
+        guard meaning.lowersProtection, !mayLower else { return meaning }
         let rest = meaning.withoutLowering
         return rest == ProtectionRequest() ? nil : rest
     }

@@ -24,11 +24,15 @@ extension Availability {
         } else if choice.isUndecided {
             // A certificate that another host or program offers must not stop mail that need not be encrypted.
             let isOwn = choice.candidates.contains { $0.reason == .checkTooLong && $0.recipient.rank == 0 }
-            self = isOwn ? .unknown(why: choice.whyNone) : .unreached(why: choice.whyNone)
+            self = isOwn ? .unknown(why: choice.reasonForNoCertificate) : .unreached(why: choice.reasonForNoCertificate)
         } else if choice.isUnknown {
-            self = choice.isHeldByOutage ? .unknown(why: choice.whyNone) : .unreached(why: choice.whyNone)
+            self =
+                choice.isHeldByOutage
+                ? .unknown(why: choice.reasonForNoCertificate) : .unreached(why: choice.reasonForNoCertificate)
         } else {
-            self = choice.hasUnusable ? .unusable(why: choice.whyNone) : .missing(why: choice.whyNone)
+            self =
+                choice.hasUnusable
+                ? .unusable(why: choice.reasonForNoCertificate) : .missing(why: choice.reasonForNoCertificate)
         }
     }
 }

@@ -44,7 +44,7 @@ package struct Subaddressing: Hashable, Sendable {
 
     private static func address(_ local: String, at domain: String) -> EmailAddress? {
         // Some programs map the characters of a domain before they look it up (UTS #46).
-        let mapped = domain.compatiblyComposed.unicodeScalars.filter { !$0.isUnfitForDisplay }
+        let mapped = domain.compatiblyComposed.unicodeScalars.filter { !$0.isUnsafeToDisplay }
             .map { $0 == "\u{3002}" ? "." : $0 }
         let domains = [domain] + (domain.utf8.allSatisfy { $0 < 128 } ? [] : [String(String.UnicodeScalarView(mapped))])
         return domains.lazy.flatMap { domain in

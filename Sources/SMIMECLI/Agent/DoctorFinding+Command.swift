@@ -38,8 +38,8 @@ extension DoctorRemedy {
         case .advice(let text): text
         case .resolve(let error): "\(error)"
         case .addAnchors: "install ca-certificates, or use anchors of your own: smime trust add FILE"
-        case .bringStoreBack: Failure.bringBack
-        case .bringFolderBack:
+        case .restoreMissingStore: Failure.bringBack
+        case .restoreListFolder:
             "let the store's user read the folder, or name another: smime config set revocation.directory DIR"
         case .changeOwner(let path, let user): "chown -R \(shell: user) \(shell: path)"
         case .explain(let code): "what this means: smime explain \(code.rawValue)"
@@ -52,7 +52,7 @@ extension DoctorRemedy {
         case .importList: "get a newer one, then: smime import FILE"
         case .learn(let address): "ask for signed mail, or smime recipient add \(shell: address) FILE"
         case .listSettings: "see smime config list"
-        case .mendSource(let kind): "repair it, or remove the setting: smime config unset lookup.\(kind)"
+        case .repairSource(let kind): "repair it, or remove the setting: smime config unset lookup.\(kind)"
         case .renew: "have a new certificate issued, then smime import FILE"
         case .renewRevoked: "if there is no other one: have a new certificate issued, then smime import FILE"
         case .replaceList(let path):

@@ -69,12 +69,12 @@ extension CurrentIdentities {
         choices.map { choice in
             let purpose = choice.purpose.map { "for \($0.rawValue) " } ?? ""
             return
-                "\(account): the current identity \(purpose)is \(choice.certificate.fingerprint), \(choice.merit.words)"
+                "\(account): the current identity \(purpose)is \(choice.certificate.fingerprint), \(choice.preferenceReason.words)"
         }
     }
 }
 
-extension IdentitySelection.Merit {
+extension IdentitySelection.PreferenceReason {
     /// The text after the certificate.
     fileprivate var words: String {
         switch self {

@@ -47,10 +47,10 @@ extension Store {
         // aliases the account itself is read.
         let own = try await accounts.account(ifAnyFor: address.address)?.identities.map(\.certificate) ?? []
         let known = try await recipients.certificates(for: address)
-        let believed = known.filter { $0.trust == .chain || $0.trust == .pinned }.map(\.certificate)
+        let accepted = known.filter { $0.trust == .chain || $0.trust == .pinned }.map(\.certificate)
         return OtherCertificates(
             than: certificate,
-            among: own + believed.filter { !new.contains($0) },
+            among: own + accepted.filter { !new.contains($0) },
             of: address
         )
     }

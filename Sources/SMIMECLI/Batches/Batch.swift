@@ -79,7 +79,7 @@ struct Batch {
             return Outcome(path: path, value: value, status: status)
         } catch {
             let name = InputFile.name(path)
-            let failure = await say(error, of: name)
+            let failure = await report(error, of: name)
             // The command may have wrapped the library's error in a `Failure`.
             let cause = (error as? Failure)?.cause ?? error
             return Outcome(path: path, value: nil, status: failure.status, failure: FileFailure(cause, failure))
@@ -89,11 +89,11 @@ struct Batch {
     /// The store, for work after all inputs. If the store cannot be opened, and this was already reported for an input, the
     /// command ends without a further message.
     func store(_ opening: StoreOpening) async throws -> Store {
-        do throws(KeystoreError) { return try await opening.store() } catch { throw await say(error, of: nil) }
+        do throws(KeystoreError) { return try await opening.store() } catch { throw await report(error, of: nil) }
     }
 
     /// Reports `error` for the input `name`; if the store caused the error, reports it only once for all inputs.
-    private func say(_ error: any Error, of name: String?) async -> Failure {
+    private func report(_ error: any Error, of name: String?) async -> Failure {
         var failure = Failure(error, in: name)
         guard !failure.isReported else { return failure }
         failure = await failure.suggestingAddresses()

@@ -183,7 +183,7 @@ extension Failure {
         case .cancelled: self.init(.tryAgain, "interrupted")
         case .cannotCreate: self.init(.cannotCreate, error.description)
         case .cannotOpen, .notRegular: self.init(.noInput, error.description)
-        case .committed: self.init(.software, error.description)
+        case .alreadyCommitted: self.init(.software, error.description)
         case .spoolFailed: self.init(.inputOutput, error.description)
         case .malformedBase64: self.init(.badData, Self.prefixed(error.description, with: subject))
         case .changedWhileReading, .readFailed, .writeFailed:

@@ -95,7 +95,7 @@ extension FilterOptions {
     /// Lets a test end this process here. A second worker, which rescues the mail, is not ended.
     private func trap(at place: String = "message") {
         #if DEBUG
-        if FilterWorker.rescuedFrom == nil { TestTrap.spring(at: place) }
+        if FilterWorker.rescuedFrom == nil { TestTrap.crashIfRequested(at: place) }
         #endif
     }
 

@@ -20,7 +20,7 @@ enum Program {
         signal(SIGXFSZ, SIG_IGN)
         // Without enough address space for the stacks of threads, the process would hang.
         AddressSpace.limitReservations()
-        guard AddressSpace.has(96 << 20) else { stopForLackOfMemory() }
+        guard AddressSpace.canMap(byteCount: 96 << 20) else { stopForLackOfMemory() }
         // If SIGCHLD is ignored, the system discards the exit status of child processes.
         signal(SIGCHLD, SIG_DFL)
         // Only root can raise a thread's priority, and libdispatch would report each failure to syslog.
@@ -42,7 +42,7 @@ enum Program {
         guard !invocation.bytes.isEmpty else {
             stop("cannot read the command line", hint: "mount /proc where this runs")
         }
-        EnvironmentPassphrases.take(invocation.passphraseVariables)
+        EnvironmentPassphrases.moveFromEnvironment(invocation.passphraseVariables)
         if invocation.calls(SMIMECommand.Sendmail.name) { SendmailLoop.mark() }
         // The Swift runtime ends the process with a signal if it cannot open the files that it needs for threads.
         guard hasDescriptors(invocation.mayDeliver ? 16 : 4) else {

@@ -139,7 +139,7 @@ enum EnvironmentPassphrases {
     private static let held = Mutex<[String: Held]>([:])
 
     /// Reads the variables `names`, and overwrites them in the environment. Call this while the process has one thread.
-    static func take(_ names: Set<String>) {
+    static func moveFromEnvironment(_ names: Set<String>) {
         for name in names {
             guard let variable = EnvironmentVariable(name) else { continue }
             let secret = variable.withEntry { SecretVariable(entry: $0) }

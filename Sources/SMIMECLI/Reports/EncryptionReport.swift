@@ -56,12 +56,12 @@ struct EncryptedFile: Encodable, Sendable {
                 keyEncryption: verdict.recipient.keyEncryption
             )
         }
-        let keepers = [secret].compactMap(\.self).map { secret in
+        let secretHolders = [secret].compactMap(\.self).map { secret in
             let kind = secret.recipientKind
             let name = kind == .password ? "anyone who knows the password" : "anyone who has the secret key"
             return Choice(name: name, fingerprint: nil, announces: [], keyEncryption: kind.rawValue)
         }
-        choices = readers + keepers
+        choices = readers + secretHolders
     }
 }
 
@@ -82,12 +82,12 @@ struct EncryptionSummary {
         let readers = copy.negotiation.verdicts.map { verdict in
             "\(verdict.name) (certificate until \(verdict.certificate.notAfter.day))"
         }
-        let keeper = secret.map {
+        let secretHolder = secret.map {
             $0.recipientKind == .password ? "anyone who knows the password" : "anyone who has the secret key"
         }
         lines = [
             signer.map { "signed with the certificate of \($0.addresses.first ?? $0.fingerprint.description)" },
-            "encrypted for \((readers + [keeper].compactMap(\.self)).joined(separator: ", "))",
+            "encrypted for \((readers + [secretHolder].compactMap(\.self)).joined(separator: ", "))",
             "cipher \(copy.negotiation.cipher.name): \(copy.negotiation.reason.words)",
             confidentiality.map { "not encrypted: \($0.readable)" },
         ].compactMap(\.self)

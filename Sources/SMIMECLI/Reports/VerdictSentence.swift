@@ -38,7 +38,7 @@ struct VerdictSentence {
             isValid
             ? nil : VerdictStep(report, signer, about: words.problem, context: context, file: file, verb: verb)
         var reported = Set([words.problem].compactMap(\.self))
-        remarks = report.toldProblems.filter { problem in
+        remarks = report.reportedProblems.filter { problem in
             // The axis already shows this problem, and for most mail the revocation status is unknown.
             guard problem.kind != .revocationUnknown || problem.level == .error else { return false }
             return reported.insert(problem).inserted
@@ -67,7 +67,7 @@ extension VerificationReport {
 
     /// The problems of the message, of all its layers, and of the signers who determine the verdict, errors first. An error of
     /// another signature, inside these, becomes a warning that names its signer.
-    fileprivate var toldProblems: [Problem] {
+    fileprivate var reportedProblems: [Problem] {
         let inner = layers.filter { !$0.isDecisive }.flatMap(\.signers)
             .flatMap { signer in
                 signer.problems.filter { $0.level == .error }

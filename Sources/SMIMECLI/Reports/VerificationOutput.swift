@@ -88,7 +88,7 @@ extension VerificationReport {
     func readVerdict(isEncrypted: Bool, _ context: SignerContext = SignerContext()) -> ReadVerdict {
         let verdict = VerdictSentence(self, file: nil, context: context)
         let tone: ReadVerdict.Tone =
-            verdict.isValid ? (isKnowinglySigned ? .good : .neutral) : status == .unsigned ? .neutral : .bad
+            verdict.isValid ? (isSignedAsMail ? .good : .neutral) : status == .unsigned ? .neutral : .bad
         let remarks = verdict.remarks.map { "\($0.text) (\($0.code))" }
         let sentence = verdict.text + (isEncrypted ? "; encrypted" : "")
         return ReadVerdict(tone, sentence, isSigned: verdict.isValid, remarks: remarks)
@@ -106,14 +106,14 @@ extension VerificationReport {
     }
 
     /// Whether the signers can be assumed to know the text, and to have signed it as mail.
-    var isKnowinglySigned: Bool {
+    var isSignedAsMail: Bool {
         signers.allSatisfy { signer in
             reservations(about: signer).allSatisfy { ![.outside, .purpose].contains($0.kind.reservation) }
         }
     }
 
     /// Whether the verdict on the whole message also holds for the parts that are shown.
-    var coversParts: Bool { coverage == .whole && isKnowinglySigned }
+    var coversParts: Bool { coverage == .whole && isSignedAsMail }
 
     /// Whether the message was encrypted as a whole.
     var isEncrypted: Bool { layers.contains { $0.kind.isEncryption && !$0.isPart } }
@@ -134,7 +134,7 @@ extension VerificationReport {
 
     /// The header fields that are protected by a signature, by their names in lower case; empty unless the verdict is `valid` or
     /// `weak`.
-    var provenFields: [String: String] {
+    var signedFields: [String: String] {
         guard let headers, isHeaderKnown, status == .valid || status == .weak else { return [:] }
         return headers.values.filter { headers.signed.contains($0.key) }
     }

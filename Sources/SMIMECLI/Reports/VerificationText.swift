@@ -95,7 +95,9 @@ extension HeaderReport {
         let lists = [("signed", signed), ("encrypted", hidden)].filter { !$1.isEmpty }
         return lists.map { ReportRow("header", value: "\($0): \($1.listedForDisplay)") }
             + differing.map { Self.row($0, value: "\(values[$0] ?? ""); outside: \(outside[$0] ?? "nothing")") }
-            + added.filter(ProtectedHeader.isShown).map { Self.row($0, value: "outside only: \(outside[$0] ?? "")") }
+            + added.filter(ProtectedHeader.isUserFacing).map {
+                Self.row($0, value: "outside only: \(outside[$0] ?? "")")
+            }
     }
 
     private static func row(_ name: String, value: String) -> ReportRow {

@@ -13,8 +13,8 @@ enum Console {
     /// Suppresses all messages except errors from now on.
     static func silence() { quiet.store(true, ordering: .relaxed) }
 
-    static func error(_ message: String) { say(message, as: "error", color: "31") }
-    static func warning(_ message: String) { if !isQuiet { say(message, as: "warning", color: "33") } }
+    static func error(_ message: String) { printMessage(message, as: "error", color: "31") }
+    static func warning(_ message: String) { if !isQuiet { printMessage(message, as: "warning", color: "33") } }
 
     /// Prints a hint about what to do next. The --home of this command line is added to commands in the hint.
     static func hint(_ message: String) { hint(message, namesHome: true) }
@@ -23,7 +23,7 @@ enum Console {
     ///
     /// - Parameter namesHome: whether the --home of this command line is added to commands in the hint.
     static func hint(_ message: String, namesHome: Bool) {
-        if !isQuiet { say(namesHome ? namingHome(in: message) : message, as: "hint", color: "36") }
+        if !isQuiet { printMessage(namesHome ? namingHome(in: message) : message, as: "hint", color: "36") }
     }
 
     /// `hint`, with the --home of this command line added to its commands.
@@ -54,7 +54,7 @@ enum Console {
     static func plain(_ message: String) { write("\(message.escapedForDisplay)\n") }
 
     /// Prints a message as one line, which is wrapped at blanks on a terminal.
-    private static func say(_ message: String, as kind: String, color: String) {
+    private static func printMessage(_ message: String, as kind: String, color: String) {
         let label = isColored(STDERR_FILENO) ? "\u{1B}[\(color)m\(kind)\u{1B}[0m" : kind
         let taken = "smime: \(kind): ".columnCount
         write("smime: \(label): \(WrappedText.text(message.escapedForDisplay, on: STDERR_FILENO, taken: taken))\n")

@@ -78,14 +78,14 @@ struct SubjectSkeleton {
     private static func appearance(of scalar: Unicode.Scalar) -> [Character] {
         if isUnseen(scalar) { return [] }
         if let letter = squareLetter(scalar) { return [letter] }
-        if let twin = twins[scalar] { return [twin] }
+        if let prototype = confusables[scalar] { return [prototype] }
         if let digit = scalar.properties.numericType == .decimal ? scalar.properties.numericValue : nil {
             return Array("\(UInt8(exactly: digit) ?? 0)")
         }
         return String(scalar).decomposedStringWithCompatibilityMapping.unicodeScalars.flatMap { part -> [Character] in
             if isUnseen(part) { return [] }
             if part.properties.isWhitespace { return [" "] }
-            return [twins[part] ?? part.properties.lowercaseMapping.first ?? Character(part)]
+            return [confusables[part] ?? part.properties.lowercaseMapping.first ?? Character(part)]
         }
     }
 
@@ -104,7 +104,7 @@ struct SubjectSkeleton {
 
     /// The characters that resemble each ASCII character: letters of other alphabets, small capitals, other brackets and
     /// colons.
-    private static let twins: [Unicode.Scalar: Character] = {
+    private static let confusables: [Unicode.Scalar: Character] = {
         let rows: [(Character, String)] = [
             ("a", "аαɑᴀᎪⲁАΑꓮ⍺ӑӓ"), ("b", "ЬьВΒвʙᏴꓐꞴβᏼƀⲂ"), ("c", "сϲᴄСϹⅽⲥᏟꓚꮯ"), ("d", "ԁɗᴅᎠꓓꭰđժ"),
             ("e", "℮еҽᴇЕΕᎬꓰєɛεꬲꭼєⲉҿ"), ("f", "ƒϝꓝꜰքẝ"), ("g", "ɡցɢԌᏀꓖǥᶃꮐ"), ("h", "һհНΗʜᎻꓧнᏂⲎ"),
@@ -118,8 +118,8 @@ struct SubjectSkeleton {
             ("]", "］】〕⁆❳⟧〛⦌⦎⦐⌉⌋⎤⎦﹈﹞」』﹂⸣⸥｣〗⦘⁾❵｝﹜⦄❭❯❱⟩⟫⦒⧽〉》›»︸︺︼︾﹀﹄⎥"),
         ]
         return Dictionary(
-            rows.flatMap { character, twins in
-                twins.unicodeScalars.filter { !$0.isASCII }.map { ($0, character) }
+            rows.flatMap { character, confusables in
+                confusables.unicodeScalars.filter { !$0.isASCII }.map { ($0, character) }
             },
             uniquingKeysWith: { first, _ in first }
         )
@@ -150,13 +150,14 @@ enum ConfusableWord {
 
     /// Whether people may mistake `seen` for `word`; both are folded. A character that resembles no known ASCII character
     /// may stand for any letter, if at least half of the word is in ASCII.
-    static func isTaken(_ seen: String, for word: String) -> Bool {
+    static func isConfusable(_ seen: String, with word: String) -> Bool {
         if seen == word { return true }
-        return mayBeTaken(seen) && seen.count == word.count && zip(seen, word).allSatisfy { $0 == $1 || !$0.isASCII }
+        return mayBeConfusable(seen) && seen.count == word.count
+            && zip(seen, word).allSatisfy { $0 == $1 || !$0.isASCII }
     }
 
     /// Whether people may mistake `seen`, which is folded, for some word of ASCII letters.
-    static func mayBeTaken(_ seen: String) -> Bool {
+    static func mayBeConfusable(_ seen: String) -> Bool {
         guard !seen.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         return seen.count(where: { !$0.isASCII }) * 2 <= seen.count
     }

@@ -33,7 +33,7 @@ package struct FilterSupervisor {
     private let start: off_t
     private let arguments: SpooledFile
     /// The worker's standard error, stored so that a crash message does not precede the supervisor's messages.
-    private let said: SpooledFile
+    private let workerErrors: SpooledFile
     /// The pipe through which the worker reports its progress.
     private let progress: (reading: Int32, writing: Int32)
 
@@ -56,7 +56,7 @@ package struct FilterSupervisor {
         do {
             message = isRegular ? nil : try SpooledFile(readingToEnd: STDIN_FILENO)
             self.arguments = try SpooledFile { try $0.write(FilterWorker.encode(arguments)) }
-            said = try SpooledFile { _ in }
+            workerErrors = try SpooledFile { _ in }
         } catch { throw TransportError("\(error)") }
         start = isRegular ? max(0, lseek(STDIN_FILENO, 0, SEEK_CUR)) : 0
         self.isAtTerminal = isAtTerminal
@@ -100,8 +100,8 @@ package struct FilterSupervisor {
     private func work(_ rescuedFrom: Int32?, _ secrets: [SecretVariable]) throws(TransportError) -> ChildProgram.Ending
     {
         lseek(message?.descriptor ?? STDIN_FILENO, start, SEEK_SET)
-        ftruncate(said.descriptor, 0)
-        lseek(said.descriptor, 0, SEEK_SET)
+        ftruncate(workerErrors.descriptor, 0)
+        lseek(workerErrors.descriptor, 0, SEEK_SET)
         let role = WorkerRole(
             supervisor: getpid(),
             progress: progress.writing,
@@ -117,7 +117,7 @@ package struct FilterSupervisor {
             standardInput: message?.descriptor ?? STDIN_FILENO,
             standardOutput: STDOUT_FILENO
         )
-        worker.standardError = said.descriptor
+        worker.standardError = workerErrors.descriptor
         // The descriptors keep their numbers, which differ from all descriptors that the command line names for a
         // passphrase.
         worker.inherited = [role.progress, role.arguments]
@@ -136,7 +136,7 @@ package struct FilterSupervisor {
 
     /// Writes the standard error of the last worker to that of this process.
     package func passOnMessages() {
-        guard let source = try? said.rewound() else { return }
+        guard let source = try? workerErrors.rewound() else { return }
         let sink = DescriptorSink(STDERR_FILENO)
         _ = try? source.reader().copy(to: sink)
         try? sink.flush()

@@ -31,7 +31,7 @@ package struct FilterWorker: Sendable {
         ProcessName.set(WorkerRole.program)
         // A signal that ends the supervisor at the time limit must also end the worker, unless the worker has begun to
         // deliver.
-        guard ParentProcess.sendsWhenEnding(SIGTERM, from: role.supervisor) else {
+        guard ParentProcess.requestSignal(SIGTERM, atEndOf: role.supervisor) else {
             throw TransportError("the filter was ended")
         }
         for descriptor in [role.progress, role.arguments] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }

@@ -42,7 +42,7 @@ public struct SendmailTransport: ContentTransport {
         let program = command.program
         let words = [program] + command.arguments + ["-f", sender.isEmpty ? "<>" : sender, "--"] + recipients
         let size: Int
-        let (file, said): (SpooledFile, SpooledFile)
+        let (file, output): (SpooledFile, SpooledFile)
         do {
             file = try SpooledFile(of: content)
             let message = try file.rewound()
@@ -52,13 +52,13 @@ public struct SendmailTransport: ContentTransport {
                     "\(program): a line that is a single dot would end the message; add -i to its arguments"
                 )
             }
-            said = try SpooledFile { _ in }
+            output = try SpooledFile { _ in }
         } catch { throw error as? TransportError ?? TransportError("\(error)") }
         let child = ChildProgram(
             path: program,
             words: words,
             standardInput: file.descriptor,
-            standardOutput: said.descriptor
+            standardOutput: output.descriptor
         )
         switch try child.run() {
         case .exited(0):
@@ -67,9 +67,9 @@ public struct SendmailTransport: ContentTransport {
             guard read >= size else {
                 throw TransportError("\(program): status 0, though it read only \(read) of the message's \(size) bytes")
             }
-            return Self.queueID(in: said)
+            return Self.queueID(in: output)
         case .exited(let status):
-            let lines = Self.lines(of: said)
+            let lines = Self.lines(of: output)
             let first = lines.first.map { ": \($0)" } ?? ""
             throw TransportError("\(program): status \(status)\(first)", status: status, output: lines)
         case .signalled(let signal): throw TransportError("\(program): ended by signal \(signal)")

@@ -62,7 +62,7 @@ extension Store {
         }
         do {
             for (index, recipients) in groups.enumerated() {
-                let served = try await journal.served(entry)
+                let served = try await journal.deliveredRecipients(of: entry)
                 let waiting = recipients.filter { !served.contains(ExactText($0)) }
                 guard !waiting.isEmpty else { continue }
                 // A refused message must not prevent the others from being sent: they might never be sent otherwise.

@@ -9,15 +9,15 @@ import Foundation
 /// process kills it. With `SMIME_TEST_TRAP_AT=sent` it crashes after sending, with `sending` just before.
 package enum TestTrap {
     /// Crashes at the message in `source`. With SMIME_TEST_TRAP_MARK, crashes only if the message contains that text.
-    package static func spring(for source: any ByteSource) {
+    package static func crashIfRequested(for source: any ByteSource) {
         if let mark = variable("SMIME_TEST_TRAP_MARK") {
             let head = (try? source.bytes(in: 0..<min(source.count, 64 << 10))) ?? []
             guard String(decoding: head, as: UTF8.self).contains(mark) else { return }
         }
-        spring()
+        crashIfRequested()
     }
 
-    package static func spring(at place: String = "message") {
+    package static func crashIfRequested(at place: String = "message") {
         guard let way = variable("SMIME_TEST_TRAP"), !way.isEmpty,
             (variable("SMIME_TEST_TRAP_AT") ?? "message") == place
         else { return }

@@ -67,7 +67,7 @@ extension GatewayEngine {
         warnings.add("the gateway crashed while handling this message (signal \(signal))")
         return await result(for: mail, warnings) { context in
             switch mail.role {
-            case .outgoing: throw try await death(at: mail)
+            case .outgoing: throw try await crashRefusal(for: mail)
             case .incoming: try await unread(mail, &context)
             }
         }
@@ -75,10 +75,10 @@ extension GatewayEngine {
 
     /// Records that a process crashed while handling the mail. A mail without a queue ID is identified only by its
     /// bytes.
-    private func death(at mail: GatewayMail) async throws -> GatewayRefusal {
+    private func crashRefusal(for mail: GatewayMail) async throws -> GatewayRefusal {
         let entry = try mail.entry ?? DeliveryJournal.Entry(queueID: "", of: mail.source)
         let writable = try await Store.open(store.location, mode: .readWrite)
-        let isKnown = try await writable.journal.recordDeath(at: entry, .now)
+        let isKnown = try await writable.journal.recordCrash(at: entry, .now)
         try await writable.close()
         return isKnown
             ? GatewayRefusal(

@@ -32,7 +32,7 @@ extension GatewayEngine {
         )
         context.record.add(plan)
         let hasOutages = await context.services.hasOutages
-        try plan.checkAllGo(waitsForServices: hasOutages && options.validation.revocation == .hard)
+        try plan.checkSendable(waitsForServices: hasOutages && options.validation.revocation == .hard)
         // All messages are finished before the first one is sent.
         let messages = try plan.messages.map { message in
             // Each recipient stays as written in the envelope: `<postmaster>` gets no domain.

@@ -83,7 +83,7 @@ package struct GatewayEngine: Sendable {
             GatewayResult(outcome: outcome, record: record, warnings: warnings.all)
         }
         do {
-            try mail.check()
+            try mail.checkEnvelopeAndContent()
             let waiting = try await waiting(for: mail)
             guard !waiting.isEmpty || mail.recipients.isEmpty else {
                 record.add("actions", value: "sent before")
@@ -106,7 +106,7 @@ package struct GatewayEngine: Sendable {
 
     private func waiting(for mail: GatewayMail) async throws -> [String] {
         guard let entry = mail.entry else { return mail.recipients }
-        let waiting = try await store.journal.waiting(mail.recipients, for: entry)
+        let waiting = try await store.journal.undelivered(mail.recipients, for: entry)
         // If the delivery cannot be recorded, another attempt, perhaps by another gateway, would send the mail again.
         // Incoming mail is handled nevertheless.
         guard mail.role == .incoming || waiting.isEmpty || !store.journal.isOnReadOnlyServer else {

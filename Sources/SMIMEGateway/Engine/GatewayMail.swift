@@ -64,7 +64,7 @@ package struct GatewayMail: Sendable {
     package var messageID: String? { UnparsedMessage.messageID(of: source) }
 
     /// Rejects an unsafe envelope and an empty message.
-    func check() throws(GatewayRefusal) {
+    func checkEnvelopeAndContent() throws(GatewayRefusal) {
         if let fault = Self.envelopeFault(from: sender, to: recipients) { throw fault }
         guard source.count > 0 else { throw GatewayRefusal.emptyMessage() }
     }

@@ -162,9 +162,9 @@ extension GatewayRefusal {
             switch error {
             // RFC 3463 §3.5: routing loop detected.
             case .loop: (.message, "5.4.6")
-            case .mayBeClear, .mustBeEncrypted: (.message, "5.7.1")
+            case .mayBeUnencrypted, .mustBeEncrypted: (.message, "5.7.1")
             case .refused: (.recipient, "5.7.1")
-            case .waiting: (.temporary, "4.7.1")
+            case .deferred: (.temporary, "4.7.1")
             }
         self.init(fault, enhancedCode, explanation: "\(error)", cause: error)
     }
@@ -195,7 +195,7 @@ extension GatewayRefusal {
                 "\(cipher.name) is below \(Setting.encryptionFloor.rawValue), which is \(floor.name)",
                 on: subject
             )
-        case StreamError.cannotCreate, StreamError.cannotOpen, StreamError.committed, StreamError.notRegular,
+        case StreamError.cannotCreate, StreamError.cannotOpen, StreamError.alreadyCommitted, StreamError.notRegular,
             StreamError.spoolFailed, is AgentError, is GatewayRefusal, is KeystoreError, is SettingError,
             is TransportError:
             return "\(error)"

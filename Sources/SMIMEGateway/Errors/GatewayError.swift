@@ -10,11 +10,11 @@ package enum GatewayError: Error, Equatable, Sendable {
     /// Incoming mail from an account of this store is not encrypted, but must be encrypted for `recipients`.
     case mustBeEncrypted(sender: EmailAddress, recipients: [String])
     /// Incoming mail from an account of this store could not be read, and must be encrypted for `recipients`.
-    case mayBeClear(sender: EmailAddress, recipients: [String])
+    case mayBeUnencrypted(sender: EmailAddress, recipients: [String])
     /// The message is returned to its sender: the requirements in `unmetRequirements` cannot be met.
     case refused(unmetRequirements: [String])
     /// The message is deferred: the requirements in `unmetRequirements` cannot be met now.
-    case waiting(unmetRequirements: [String])
+    case deferred(unmetRequirements: [String])
 }
 
 extension GatewayError: LocalizedError, CustomStringConvertible {
@@ -27,12 +27,12 @@ extension GatewayError: LocalizedError, CustomStringConvertible {
         case .mustBeEncrypted(let sender, let recipients):
             "mail from \(sender) to \(recipients.joined(separator: ", ")) must be encrypted, and is not: "
                 + "send it through the mail server's port for outgoing mail"
-        case .mayBeClear(let sender, let recipients):
+        case .mayBeUnencrypted(let sender, let recipients):
             "mail from \(sender) to \(recipients.joined(separator: ", ")) must be encrypted, "
                 + "and the gateway crashed while handling this message, before it knew whether the message is encrypted"
         case .refused(let unmetRequirements):
             unmetRequirements.joined(separator: ", ") + ": required, so the mail is sent to none of its recipients"
-        case .waiting(let unmetRequirements): unmetRequirements.joined(separator: ", ")
+        case .deferred(let unmetRequirements): unmetRequirements.joined(separator: ", ")
         }
     }
 }
@@ -54,9 +54,9 @@ extension GatewayError: CodedError {
     package var code: SMIMEError.Code {
         switch self {
         case .loop: .loop
-        case .mayBeClear, .mustBeEncrypted: .mustBeEncrypted
+        case .mayBeUnencrypted, .mustBeEncrypted: .mustBeEncrypted
         case .refused: .refused
-        case .waiting: .deferred
+        case .deferred: .deferred
         }
     }
 }

@@ -50,7 +50,7 @@ package struct MailHost: Sendable {
     /// `gw。example。org`, for example.
     ///
     /// - Parameter seen: the text of a `SubjectSkeleton`.
-    func isTakenForUs(_ seen: String) -> Bool { claims.contains { ConfusableWord.isTaken(seen, for: $0) } }
+    func resemblesOwnName(_ seen: String) -> Bool { claims.contains { ConfusableWord.isConfusable(seen, with: $0) } }
 
     /// The length of the longest name of this host in characters.
     var longestName: Int { claims.map(\.count).max() ?? 0 }
@@ -59,7 +59,7 @@ package struct MailHost: Sendable {
     var names: [String] { claims.sorted() }
 
     /// Whether `text` is a name of this host, in any spelling.
-    func isUs(_ text: String) -> Bool { claims.contains(Self.folded(text)) }
+    func isOwnName(_ text: String) -> Bool { claims.contains(Self.folded(text)) }
 
     /// The message in `source`, whose header is `header`, with this host's count increased by one.
     ///
@@ -80,7 +80,7 @@ package struct MailHost: Sendable {
     /// Whether `field` is the field with this host's count.
     func isMark(_ field: HeaderField) -> Bool {
         guard field.isNamed(Self.loopField) else { return false }
-        return isUs(String(field.value.prefix { $0 != ";" }))
+        return isOwnName(String(field.value.prefix { $0 != ";" }))
     }
 
     private static func count(_ field: HeaderField) -> Int {

@@ -20,7 +20,7 @@ struct GatewayKeys {
         /// The recipient, and the addresses of the recipient's account.
         let addresses: Set<EmailAddress>
         /// The reason to report if no RecipientInfo matches any of the keys.
-        let whyNone: String
+        let reasonForNoKey: String
 
         /// What determines the result of decryption.
         var use: Use {
@@ -60,19 +60,19 @@ struct GatewayKeys {
         // `account(for:)` returns the account of the domain for people without an account.
         let personal = found.1?.address == domain?.address ? nil : found.1
         let own = Self.addresses(of: address, in: personal, orOwnerOf: domain)
-        var whyNone = "there is no account for the address"
-        if personal != nil { whyNone = "encrypted for no certificate of the account" }
+        var reasonForNoKey = "there is no account for the address"
+        if personal != nil { reasonForNoKey = "encrypted for no certificate of the account" }
         var accounts = [personal].compactMap(\.self)
         if let domain {
             // The domain's key decrypts mail for all users, so an attacker could get another user's ciphertext decrypted.
             if personal == nil {
                 accounts.append(domain)
-                whyNone = "encrypted for no certificate of the domain"
+                reasonForNoKey = "encrypted for no certificate of the domain"
             } else if isNamed(own) {
                 accounts.append(domain)
-                whyNone += " or of the domain"
+                reasonForNoKey += " or of the domain"
             } else {
-                whyNone += ", and the certificates of the domain are used only if To or Cc names the recipient"
+                reasonForNoKey += ", and the certificates of the domain are used only if To or Cc names the recipient"
             }
         }
         return Recipient(
@@ -87,7 +87,7 @@ struct GatewayKeys {
                 )
             },
             addresses: own,
-            whyNone: whyNone
+            reasonForNoKey: reasonForNoKey
         )
     }
 

@@ -122,7 +122,7 @@ struct DecryptedMail {
     /// Why the message stays encrypted for a recipient; nil if it is delivered decrypted.
     func obstacle(for recipient: GatewayKeys.Recipient) -> String? {
         switch obstacle {
-        case .noKey: recipient.whyNone
+        case .noKey: recipient.reasonForNoKey
         case .fault(let reason): reason
         case nil:
             named?.isDisjoint(with: recipient.addresses) == true

@@ -8,7 +8,7 @@ struct MentionedAddresses {
     /// The addresses that were found.
     private(set) var all: Set<EmailAddress> = []
     /// Whether there are too many `@` to examine all.
-    private(set) var isCutShort = false
+    private(set) var isIncomplete = false
 
     /// Searches `text`, `text` without comments and quoting, and its encoded words.
     init(in text: String) {
@@ -31,7 +31,7 @@ struct MentionedAddresses {
             .map { $0.filter { $0 != 0 } }
         // Some programs also end lines at other characters, but not all at the same ones.
         search(lines) { $0.split { (0x0B...0x0D).contains($0) } }
-        guard lines.contains(where: { LineSeparator.mayStand(in: $0[...]) }) else { return }
+        guard lines.contains(where: { LineSeparator.mayOccur(in: $0[...]) }) else { return }
         search(lines) { LineSeparator.pieces(of: $0[...]) }
     }
 
@@ -56,7 +56,7 @@ struct MentionedAddresses {
         guard let field else { return }
         let found = Self(in: String(decoding: field, as: UTF8.self))
         all.formUnion(found.all)
-        isCutShort = isCutShort || found.isCutShort
+        isIncomplete = isIncomplete || found.isIncomplete
     }
 
     /// The text after the colon, if `line` begins a From field; nil otherwise. Invisible bytes may precede the name.
@@ -75,7 +75,7 @@ struct MentionedAddresses {
 
     private mutating func search(_ text: [Unicode.Scalar]) {
         let places = text.indices.filter { text[$0] == "@" }
-        isCutShort = isCutShort || places.count > Self.maximumCount
+        isIncomplete = isIncomplete || places.count > Self.maximumCount
         for at in places.prefix(Self.maximumCount) {
             let before = text[..<at].suffix(Self.maximumLength)
             let behind = text[(at + 1)...].prefix(Self.maximumLength)

@@ -36,7 +36,7 @@ package struct RequiredEncryption: Sendable {
         let listed = header?.readableAddresses("From") ?? []
         let mentioned = try MentionedAddresses(inFromOf: source)
         // Any of those that were not examined may be an account.
-        guard !mentioned.isCutShort else { throw MIMEError.limitExceeded(.addresses) }
+        guard !mentioned.isIncomplete else { throw MIMEError.limitExceeded(.addresses) }
         let claimed = listed.union(mentioned.all)
         guard let found = try await required(of: sender, claiming: Array(claimed), to: recipients) else { return }
         if let message = try structure ?? MIMEReader.messageWithinLimits(in: source),
@@ -50,10 +50,10 @@ package struct RequiredEncryption: Sendable {
     /// Checks that an unreadable message may be passed on to `recipients`.
     ///
     /// The content is not read, so neither From nor an existing encryption is considered.
-    /// - Throws: `GatewayError.mayBeClear`, `KeystoreError` and `SettingError`.
+    /// - Throws: `GatewayError.mayBeUnencrypted`, `KeystoreError` and `SettingError`.
     package func checkEnvelope(from sender: EnvelopeSender, to recipients: [String]) async throws {
         guard let found = try await required(of: sender, claiming: [], to: recipients) else { return }
-        throw GatewayError.mayBeClear(sender: found.sender, recipients: found.recipients)
+        throw GatewayError.mayBeUnencrypted(sender: found.sender, recipients: found.recipients)
     }
 
     /// A recipient, and the addresses that it may be; nil for one without a domain.
@@ -67,14 +67,15 @@ package struct RequiredEncryption: Sendable {
         to recipients: [String]
     ) async throws -> (sender: EmailAddress, recipients: [String])? {
         let subaddressing = try await store.subaddressing()
-        // `ruled` also has an address for a recipient that no account can have, but whose domain may have rules. Text that is
-        // not an address is treated as every address that a mail server may find in it. Rules for senders and the global rule
-        // apply to a recipient without a domain, too.
+        // `addressForRules` also has an address for a recipient that no account can have, but whose domain may have
+        // rules. Text that is not an address is treated as every address that a mail server may find in it. Rules for
+        // senders and the global rule apply to a recipient without a domain, too.
         let recipients = try recipients.map { text throws(MIMEError) -> Recipient in
             if let address = EmailAddress(recipient: text, on: "") { return (text, [address]) }
             let mentioned = MentionedAddresses(in: text)
-            guard !mentioned.isCutShort else { throw MIMEError.limitExceeded(.addresses) }
-            let addresses = [EnvelopeSender(text).ruled].compactMap(\.self) + mentioned.all.sorted { $0.key < $1.key }
+            guard !mentioned.isIncomplete else { throw MIMEError.limitExceeded(.addresses) }
+            let addresses =
+                [EnvelopeSender(text).addressForRules].compactMap(\.self) + mentioned.all.sorted { $0.key < $1.key }
             return (text, addresses.isEmpty ? [nil] : addresses)
         }
         return try await store.read { snapshot in
@@ -91,7 +92,7 @@ package struct RequiredEncryption: Sendable {
         _ subaddressing: Subaddressing,
         in snapshot: StoreSnapshot
     ) throws -> (sender: EmailAddress, recipients: [String])? {
-        let envelope = [sender.ruled].compactMap(\.self) + MentionedAddresses(in: sender.text).all
+        let envelope = [sender.addressForRules].compactMap(\.self) + MentionedAddresses(in: sender.text).all
         for own in envelope + claimed.sorted(by: { $0.key < $1.key }) {
             guard let account = try snapshot.account(for: own, subaddressing) else { continue }
             let ruled = RuledSender(address: own, account: account.address, isClaimed: false)

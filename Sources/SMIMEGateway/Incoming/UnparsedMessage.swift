@@ -81,7 +81,7 @@ package struct UnparsedMessage {
         guard UnparsedHeader.name(of: field).elementsEqual(MailHost.loopField.lowercased().utf8) else { return 0 }
         let value = field.drop { $0 != UInt8(ascii: ":") }.dropFirst()
         let name = String(decoding: value.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
-        guard host.isUs(name) else { return 0 }
+        guard host.isOwnName(name) else { return 0 }
         let digits = value.drop { $0 != UInt8(ascii: "=") }.dropFirst().prefix { (48...57).contains($0) }
         return Int(String(decoding: digits, as: UTF8.self)) ?? (digits.isEmpty ? 0 : MailHost.maximumPasses)
     }

@@ -47,7 +47,7 @@ public struct Gateway: Sendable {
         options.demandsServices = online
         options.memoryLimit = Spool.memoryLimit
         options.host = try await SMIMEError.inBackground {
-            try store.noteService()
+            try store.markAsServing()
             return try await store.mailHost()
         }
         engine = GatewayEngine(store, options)
@@ -64,8 +64,8 @@ public struct Gateway: Sendable {
     ) async throws(SMIMEError) -> [Delivery] {
         try await SMIMEError.inBackground {
             let engine = engine.forOneMessage()
-            let mail = GatewayMail(.outgoing, try mail.settledMessage(), from: sender, to: recipients.map(\.text))
-            try mail.check()
+            let mail = GatewayMail(.outgoing, try mail.outputEntity(), from: sender, to: recipients.map(\.text))
+            try mail.checkEnvelopeAndContent()
             var context = engine.context(for: mail.recipients)
             let processed = try await engine.outgoing(mail, &context)
             return try await deliveries(of: processed, warnings: context.warnings.all)
@@ -84,8 +84,8 @@ public struct Gateway: Sendable {
     ) async throws(SMIMEError) -> IncomingMessage {
         try await SMIMEError.inBackground {
             let engine = engine.forOneMessage()
-            let mail = GatewayMail(.incoming, try mail.settledMessage(), from: sender, to: recipients)
-            try mail.check()
+            let mail = GatewayMail(.incoming, try mail.outputEntity(), from: sender, to: recipients)
+            try mail.checkEnvelopeAndContent()
             var context = engine.context(for: recipients)
             let (processed, report) = try await engine.incoming(mail, &context)
             return try await IncomingMessage(
@@ -106,8 +106,8 @@ public struct Gateway: Sendable {
     ) async throws(SMIMEError) -> [PolicyDecision] {
         try await SMIMEError.inBackground {
             let engine = engine.forOneMessage()
-            let mail = GatewayMail(.outgoing, try mail.settledMessage(), from: sender, to: recipients.map(\.text))
-            try mail.check()
+            let mail = GatewayMail(.outgoing, try mail.outputEntity(), from: sender, to: recipients.map(\.text))
+            try mail.checkEnvelopeAndContent()
             return try await engine.decisions(on: mail, engine.context(for: mail.recipients))
         }
     }
@@ -142,7 +142,7 @@ extension SendmailTransport: MailTransport {
     ///   the message.
     public func send(_ delivery: Gateway.Delivery) async throws {
         try await SMIMEError.inBackground {
-            let content = try delivery.message.settledMessage().source
+            let content = try delivery.message.outputEntity().source
             _ = try await send(content, from: delivery.sender, to: delivery.recipients)
         }
     }
@@ -178,7 +178,7 @@ extension Gateway {
     ) async throws(SMIMEError) -> [String] {
         try await SMIMEError.inBackground {
             let warnings = WarningList()
-            let entry = try DeliveryJournal.Entry(queueID: queueID, of: mail.settledMessage().source)
+            let entry = try DeliveryJournal.Entry(queueID: queueID, of: mail.outputEntity().source)
             // A record that cannot be written must be noticed before anything is sent.
             try await engine.store.journal.check(at: .now)
             try await engine.store.send(

@@ -32,7 +32,7 @@ public enum EnvelopeSender: Hashable, Sendable {
     ///
     /// The rules of a domain, and of the address without the detail, also apply to an address that no account can have, such
     /// as one with a long local part, a comment, misplaced dots or invisible characters, or a dot at the end of the domain.
-    var ruled: EmailAddress? {
+    var addressForRules: EmailAddress? {
         // Scalars are searched, because mail servers compare bytes: for them, a combining mark does not change the @ before
         // it.
         guard case .other(let text) = self else { return address }
@@ -44,7 +44,7 @@ public enum EnvelopeSender: Hashable, Sendable {
         if domain.last == "." { domain = domain.dropLast() }
         if domain.first == "[", domain.last == "]" { domain = domain.dropFirst().dropLast() }
         let local = String(String.UnicodeScalarView(scalars[..<at]))
-        let visible = local.unicodeScalars.filter { !$0.isUnfitForDisplay && $0 != "\"" && $0 != "\\" }
+        let visible = local.unicodeScalars.filter { !$0.isUnsafeToDisplay && $0 != "\"" && $0 != "\\" }
             .prefix(Self.longestLocalPart)
         let short = String(String.UnicodeScalarView(visible))
         // No rule is for the last form itself, but rules for its domain apply to it.

@@ -100,7 +100,7 @@ package struct MessageControls: Sendable {
         }
         let listed = try message.header.addresses("From")
         let mentioned = try MentionedAddresses(inFromOf: source)
-        guard !mentioned.isCutShort else { throw MIMEError.limitExceeded(.addresses) }
+        guard !mentioned.isIncomplete else { throw MIMEError.limitExceeded(.addresses) }
         return listed + mentioned.all.subtracting(listed).sorted { $0.key < $1.key }
     }
 }

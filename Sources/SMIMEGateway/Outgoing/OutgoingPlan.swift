@@ -21,9 +21,9 @@ package struct OutgoingPlan: Sendable {
 
     /// The decisions, in the order of the recipients.
     package let decisions: [PolicyDecision]
-    /// The messages to send, but only if `bounces` and `deferrals` are empty, which `checkAllGo` checks. A mail server
-    /// knows only one result for all recipients. If only some of them got the mail, the next attempt would send it to them
-    /// again, or the sender would get it back without knowing who has received it.
+    /// The messages to send, but only if `bounces` and `deferrals` are empty, which `checkSendable` checks. A mail
+    /// server knows only one result for all recipients. If only some of them got the mail, the next attempt would send
+    /// it to them again, or the sender would get it back without knowing who has received it.
     ///
     /// Recipients with the same decision share a message. But a recipient in neither To nor Cc gets a separate encrypted
     /// message, because a shared message would show this recipient to the others in its RecipientInfos.
@@ -95,9 +95,9 @@ package struct OutgoingPlan: Sendable {
     ///
     /// - Parameter waitsForServices: whether a certificate may become usable when a revocation service answers. Then the
     ///   message is deferred instead of returned.
-    /// - Throws: `GatewayError.refused`, `GatewayError.waiting`; `MessageError` or `MIMEError` if only the form of the
+    /// - Throws: `GatewayError.refused`, `GatewayError.deferred`; `MessageError` or `MIMEError` if only the form of the
     ///   message prevents the required protection.
-    package func checkAllGo(waitsForServices: Bool = false) throws {
+    package func checkSendable(waitsForServices: Bool = false) throws {
         func unmetRequirements(of decisions: [PolicyDecision]) -> [String] {
             var seen: Set<String> = []
             return decisions.flatMap(\.unmetRequirements).filter { seen.insert($0).inserted }
@@ -105,10 +105,10 @@ package struct OutgoingPlan: Sendable {
         if let formError, !bounces.isEmpty, bounces.allSatisfy(\.isUnfit) { throw formError }
         if !bounces.isEmpty {
             throw waitsForServices
-                ? GatewayError.waiting(unmetRequirements: unmetRequirements(of: bounces))
+                ? GatewayError.deferred(unmetRequirements: unmetRequirements(of: bounces))
                 : GatewayError.refused(unmetRequirements: unmetRequirements(of: bounces))
         }
-        if !deferrals.isEmpty { throw GatewayError.waiting(unmetRequirements: unmetRequirements(of: deferrals)) }
+        if !deferrals.isEmpty { throw GatewayError.deferred(unmetRequirements: unmetRequirements(of: deferrals)) }
     }
 
     private static func messages(_ decisions: [PolicyDecision], _ visible: Set<EmailAddress>) -> [Message] {
@@ -139,11 +139,11 @@ package struct OutgoingPlan: Sendable {
             try source.reader().copy(to: sink)
             try source.checkUnchanged()
         case .sign:
-            try messageProtector().sign(by: try aSigner(), as: .detached, at: time, to: sink)
+            try messageProtector().sign(by: try requiredSigner(), as: .detached, at: time, to: sink)
         case .encrypt:
             try encrypt(message, nil, to: sink)
         case .signAndEncrypt:
-            try encrypt(message, (try aSigner(), .detached), to: sink)
+            try encrypt(message, (try requiredSigner(), .detached), to: sink)
         case .bounce, .deferral: throw MessageError.malformed("a message that must not go")
         }
     }
@@ -205,7 +205,7 @@ package struct OutgoingPlan: Sendable {
         }
     }
 
-    private func aSigner() throws -> SignedDataWriter.Signer {
+    private func requiredSigner() throws -> SignedDataWriter.Signer {
         guard let signer else { throw MessageError.malformed("it has no signer") }
         return signer
     }

@@ -149,7 +149,7 @@ struct RuledSender: Sendable {
         subaddressing: Subaddressing,
         in snapshot: StoreSnapshot
     ) throws -> [RuledSender] {
-        let envelope = RuledSender(address: sender.ruled, account: account, isClaimed: false)
+        let envelope = RuledSender(address: sender.addressForRules, account: account, isClaimed: false)
         guard envelope.address == nil else { return [envelope] }
         var seen: Set<EmailAddress> = []
         let authors = try claimed.filter { seen.insert($0).inserted }.compactMap { author in

@@ -94,8 +94,8 @@ struct BracketedText {
             guard letters.count <= Self.longestWord else { return nil }
             let seen = ConfusableWord.folded(letters)
             if let word = Self.vocabulary[seen] { return (word, number + 1) }
-            guard ConfusableWord.mayBeTaken(seen) else { continue }
-            let alike = Self.vocabularyByLength[seen.count]?.first { ConfusableWord.isTaken(seen, for: $0.key) }
+            guard ConfusableWord.mayBeConfusable(seen) else { continue }
+            let alike = Self.vocabularyByLength[seen.count]?.first { ConfusableWord.isConfusable(seen, with: $0.key) }
             if let word = alike?.value { return (word, number + 1) }
         }
         return nil

@@ -26,22 +26,24 @@ extension MailHost {
         guard name.utf8.count <= Self.longestFieldName, Self.mayBeOurs(name) else { return false }
         let words = SubjectSkeleton(name).text.split { !$0.isLetter && !$0.isNumber }
             .map { ConfusableWord.folded(String($0)) }
-        func isTaken(_ words: some Sequence<String>, for name: String) -> Bool {
-            ConfusableWord.isTaken(words.joined(), for: ConfusableWord.folded(name))
+        func isConfusable(_ words: some Sequence<String>, with name: String) -> Bool {
+            ConfusableWord.isConfusable(words.joined(), with: ConfusableWord.folded(name))
         }
         // Only the first words of the name are compared; any words may follow. X-SMIMEA is another name.
-        if (1...3).contains(where: { isTaken(words.prefix($0), for: "xsmime") }) { return true }
-        if Self.fieldNames.contains(where: { isTaken(words, for: $0) }) { return true }
-        guard isTaken(words, for: "authenticationresults") || isTaken(words, for: "authenticationresult") else {
+        if (1...3).contains(where: { isConfusable(words.prefix($0), with: "xsmime") }) { return true }
+        if Self.fieldNames.contains(where: { isConfusable(words, with: $0) }) { return true }
+        guard isConfusable(words, with: "authenticationresults") || isConfusable(words, with: "authenticationresult")
+        else {
             return false
         }
         let value = AuthservID.beginning(of: value())
         // An international name without its accents would be another name, so it is compared with them.
-        if !value.utf8.allSatisfy({ $0 < 0x80 }), AuthservID.internationalWords(of: value).contains(where: isUs) {
+        if !value.utf8.allSatisfy({ $0 < 0x80 }), AuthservID.internationalWords(of: value).contains(where: isOwnName) {
             return true
         }
         guard let readable = EncodedWord.decodeLoosely(value) else { return true }
-        return isTakenForOurs(AuthservID(value)) || readable != value && isTakenForOurs(AuthservID(readable))
+        return resemblesOwnIdentifier(AuthservID(value))
+            || readable != value && resemblesOwnIdentifier(AuthservID(readable))
     }
 
     /// A quick test whether a name may begin with the first letter of a field of this filter.
@@ -54,7 +56,7 @@ extension MailHost {
         return first.map { !$0.isASCII || "4aAxX".unicodeScalars.contains($0) } ?? false
     }
 
-    private func isTakenForOurs(_ identifier: AuthservID) -> Bool {
+    private func resemblesOwnIdentifier(_ identifier: AuthservID) -> Bool {
         identifier.isUnreadable || hasOurName(identifier.words)
             || !identifier.isPlain && hasOurName(identifier.allWords)
             || identifier.isNameless && (identifier.isCut || Self.hasMethod(identifier.allWords))
@@ -63,12 +65,14 @@ extension MailHost {
     /// Whether consecutive `words` form the name of the method `smime`.
     private static func hasMethod(_ words: [String]) -> Bool {
         let method = ConfusableWord.folded("smime")
-        return contains(words, longest: method.count) { ConfusableWord.isTaken(ConfusableWord.folded($0), for: method) }
+        return contains(words, longest: method.count) {
+            ConfusableWord.isConfusable(ConfusableWord.folded($0), with: method)
+        }
     }
 
     /// Whether consecutive `words` form a name of this host, also if they are separated by marks.
     private func hasOurName(_ words: [String]) -> Bool {
-        Self.contains(words, longest: longestName, isTakenForUs)
+        Self.contains(words, longest: longestName, resemblesOwnName)
     }
 
     private static func contains(_ words: [String], longest: Int, _ isMeant: (String) -> Bool) -> Bool {
@@ -87,7 +91,7 @@ extension MailHost {
     /// The bytes of `field`. If some programs would end a line inside the field and see a verdict after that, blanks
     /// replace the line end.
     func withoutHiddenVerdicts(_ field: HeaderField) -> [UInt8] {
-        guard LineSeparator.mayStand(in: field.rawBytes) else { return Array(field.rawBytes) }
+        guard LineSeparator.mayOccur(in: field.rawBytes) else { return Array(field.rawBytes) }
         let lines = field.rawBytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
             (pieces: LineSeparator.pieces(of: line), isReturned: line.last == UInt8(ascii: "\r"))
         }

@@ -165,7 +165,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
             guard generation == self.generation, self.flow != nil, !isOver else {
                 return delivery.done(.failed(.undetermined, "the mail server has abandoned the message"))
             }
-            place(delivery)
+            deliver(delivery)
         }
         self.flow = flow
         (size, isWaiting) = (0, true)
@@ -184,7 +184,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     private func take(_ bytes: ByteBuffer) {
         size += bytes.readableBytes
         if size > settings.maximumSize, let flow {
-            core.noteUnread(flow.envelope, role: role, .refused, reason: "larger than --max-size")
+            core.noteEarlyReply(flow.envelope, role: role, .refused, reason: "larger than --max-size")
             flow.abandon()
             self.flow = nil
             refusal = SMTPReply(552, "5.3.4", text: "a message may have at most \(settings.maximumSize) bytes")
@@ -202,7 +202,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
             answer(reply)
             // Postfix sends the next command after it has queued the message. Until then another attempt waits.
             whenSent { [self] isSent in
-                if isSent, flow.isTaken, !isOver { confirmation?.begin(flow) } else { flow.confirm(isSent) }
+                if isSent, flow.isAccepted, !isOver { confirmation?.begin(flow) } else { flow.confirm(isSent) }
             }
         }
     }

@@ -4,7 +4,7 @@ import SMIMEGateway
 /// The messages of a connection, and whether the client has read the replies to them.
 extension SMTPConnection {
     func begin(_ envelope: SMTPEnvelope) {
-        let flow = MessageFlow(core, role: role, place: place)
+        let flow = MessageFlow(core, role: role, deliver: deliver)
         self.flow = flow
         recipientCount = envelope.recipients.count
         flow.begin(envelope) { [self] refusal in
@@ -44,7 +44,7 @@ extension SMTPConnection {
         guard let last else { return flow.confirm(false) }
         last.assumeIsolated().whenComplete { [self] result in
             guard case .success = result, !clientIsGone else { return flow.confirm(false) }
-            guard flow.isTaken, !isOver else { return flow.confirm(true) }
+            guard flow.isAccepted, !isOver else { return flow.confirm(true) }
             flow.noteReplyWritten()
             confirmation?.begin(flow)
         }

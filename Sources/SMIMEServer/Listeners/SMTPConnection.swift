@@ -19,7 +19,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     let core: GatewayCore
     private let listener: Endpoint
     var role: GatewayRole { listener.role }
-    let place: MessageFlow.Place
+    let deliver: MessageFlow.Deliver
     let channel: any Channel
     var session: SMTPServerSession
     private var unread = ByteBuffer()
@@ -42,11 +42,11 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         _ listener: Endpoint,
         settings: SMTPServerSession.Settings,
         channel: any Channel,
-        place: @escaping MessageFlow.Place
+        deliver: @escaping MessageFlow.Deliver
     ) {
         self.core = core
         self.listener = listener
-        self.place = place
+        self.deliver = deliver
         self.channel = channel
         session = SMTPServerSession(settings)
     }
@@ -94,7 +94,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
             clientIsGone = true
-            flow?.withdraw()
+            flow?.deferIfWaiting()
             confirmation?.note(isRead: false)
             if isOver { return close() }
             work()
@@ -104,7 +104,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
 
     func channelInactive(context: ChannelHandlerContext) {
         clientIsGone = true
-        flow?.withdraw()
+        flow?.deferIfWaiting()
         confirmation?.cancel()
         timer?.cancel()
         core.connections.remove(self)
@@ -199,7 +199,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
             case .size: "larger than --max-size"
             case .hiddenDot: "a line of NUL characters and a dot"
             }
-        core.noteUnread(refusal.envelope, role: role, .refused, reason: reason)
+        core.noteEarlyReply(refusal.envelope, role: role, .refused, reason: reason)
     }
 
     func endMessage() { (flow, contentStart, contentSize) = (nil, nil, 0) }

@@ -64,8 +64,8 @@ package final class GatewayCore {
     }
 
     /// Counts and logs a message that is answered before a worker gets it.
-    func noteUnread(_ envelope: SMTPEnvelope, role: GatewayRole, _ result: ServerMetrics.Result, reason: String) {
-        metrics.countUnread(role, result)
+    func noteEarlyReply(_ envelope: SMTPEnvelope, role: GatewayRole, _ result: ServerMetrics.Result, reason: String) {
+        metrics.countEarlyReply(role, result)
         var log = MessageLog(role: role)
         log.describe(envelope)
         log.fail(reason)

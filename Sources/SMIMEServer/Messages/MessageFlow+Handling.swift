@@ -92,31 +92,31 @@ extension MessageFlow {
             }
             (self.entry, self.learns) = (entry, learns)
             slot.hasSpooledCopies = copies.contains { if case .spooled = $0.content { true } else { false } }
-            let placed = copies.map {
+            let narrowedCopies = copies.map {
                 MessageCopy(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
             }
             // This makes sure that no recipient is lost, even if the worker and the envelope write the same address
             // differently.
-            guard zip(placed, copies).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {
+            guard zip(narrowedCopies, copies).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {
                 return end(SMTPReply(451, "4.3.0", text: "the gateway has no result for a recipient"))
             }
             isInJournal =
                 journalName(envelope) != nil
-                && placed.reduce(0) { $0 + $1.envelope.recipients.count } < envelope.recipients.count
+                && narrowedCopies.reduce(0) { $0 + $1.envelope.recipients.count } < envelope.recipients.count
             let delivery = PendingDelivery(
-                copies: placed,
+                copies: narrowedCopies,
                 slot: slot,
                 record: { [self] in record($0, $1) },
-                done: { [self] in self.placed($0) }
+                done: { [self] in self.delivered($0) }
             )
-            guard core.pool.isJournalFailing, entry != nil, copies.count > 1 else { return place(delivery) }
+            guard core.pool.isJournalFailing, entry != nil, copies.count > 1 else { return deliver(delivery) }
             // If the journal cannot be written, every attempt would send again the copies that the next hop has accepted.
             core.pool.checkJournal { [self] isWritable in
                 if isLate, claim == nil {
                     log.fail("ready too late")
                     return end(.late)
                 }
-                guard !isWritable else { return place(delivery) }
+                guard !isWritable else { return deliver(delivery) }
                 core.metrics.storeErrors += 1
                 log.fail("the journal cannot be written, and the message has several copies")
                 end(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
@@ -124,23 +124,23 @@ extension MessageFlow {
         }
     }
 
-    private func placed(_ placement: Placement) {
-        log.served = placement.served
-        log.addDetail("next_queue_id", placement.names)
-        log.addDetail("next_hop_reply", placement.replies)
-        guard let failure = placement.failure else {
-            isTaken = true
-            let names = placement.names.joined(separator: ", ")
+    private func delivered(_ result: DeliveryResult) {
+        log.served = result.served
+        log.addDetail("next_queue_id", result.names)
+        log.addDetail("next_hop_reply", result.replies)
+        guard let failure = result.failure else {
+            isAccepted = true
+            let names = result.names.joined(separator: ", ")
             return end(SMTPReply(250, "2.0.0", text: names.isEmpty ? "sent" : "sent as \(names)"))
         }
-        if placement.isUnknown {
+        if result.isUnknown {
             core.metrics.unknown += 1
             log.warnings.append("the next hop may have the message, so another attempt may send it twice")
         }
-        if let error = placement.error { log.fail(error) }
+        if let error = result.error { log.fail(error) }
         // The served recipients are recorded before the reply, because the mail server may start the next attempt when it
         // receives the reply.
-        record(placement.served) { [self] in end(failure) }
+        record(result.served) { [self] in end(failure) }
     }
 
     /// Records that the recipients `served` have their copy, and calls `then`.

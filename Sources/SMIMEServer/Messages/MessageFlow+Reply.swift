@@ -49,7 +49,7 @@ extension MessageFlow {
         guard let worker else { return releaseClaim() }
         self.worker = nil
         defer { worker.release() }
-        guard isTaken else { return releaseClaim() }
+        guard isAccepted else { return releaseClaim() }
         if !isDelivered { core.metrics.unconfirmed += 1 }
         let settlement = WorkerSettlement(
             number: number,

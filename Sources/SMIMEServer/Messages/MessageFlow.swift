@@ -18,7 +18,7 @@ package final class MessageFlow {
     }
 
     /// The result of sending the copies.
-    package struct Placement {
+    package struct DeliveryResult {
         /// The recipients whose copy the next hop accepted.
         package var served: [String] = []
         /// The next hop's queue ids of the messages.
@@ -56,16 +56,16 @@ package final class MessageFlow {
         /// sent, the next attempt sends the message only to the other recipients.
         let record: (_ served: [String], _ then: @escaping () -> Void) -> Void
         /// Reports the result for all copies.
-        package let done: (Placement) -> Void
+        package let done: (DeliveryResult) -> Void
     }
 
     /// Sends the copies.
-    package typealias Place = (PendingDelivery) -> Void
+    package typealias Deliver = (PendingDelivery) -> Void
 
     let core: GatewayCore
     let role: GatewayRole
     let number: UInt64
-    let place: Place
+    let deliver: Deliver
     let journalName: (SMTPEnvelope) -> String?
     let forgetsConfirmed: Bool
     var slot: MessageSlot?
@@ -86,7 +86,7 @@ package final class MessageFlow {
     /// Whether the journal contains recipients of this message, from this attempt or an earlier one.
     var isInJournal = false
     /// Whether all copies were accepted.
-    var isTaken = false
+    var isAccepted = false
     /// The name that this message claims, so that no other message with the name is handled; nil before and after handling.
     var claim: String?
     /// The name in the journal that this message waits to claim; nil if it does not wait.
@@ -106,17 +106,17 @@ package final class MessageFlow {
     ///   - journalName: returns the message's name in the journal; nil if it has none.
     ///   - forgetsConfirmed: whether another message may have the same name, so that the journal forgets the name when the
     ///     mail server has received the reply.
-    ///   - place: sends the copies, usually to the next hop.
+    ///   - deliver: sends the copies, usually to the next hop.
     package init(
         _ core: GatewayCore,
         role: GatewayRole,
         journalName: @escaping (SMTPEnvelope) -> String? = { $0.queueName },
         forgetsConfirmed: Bool = false,
-        place: @escaping Place
+        deliver: @escaping Deliver
     ) {
         self.core = core
         self.role = role
-        self.place = place
+        self.deliver = deliver
         self.journalName = journalName
         self.forgetsConfirmed = forgetsConfirmed
         if forgetsConfirmed { digester = try? Digester(.sha256) }
@@ -129,11 +129,11 @@ package final class MessageFlow {
     package func begin(_ envelope: SMTPEnvelope, _ answer: @escaping (SMTPReply?) -> Void) {
         if let failure = core.pool.failure {
             core.metrics.storeErrors += 1
-            core.noteUnread(envelope, role: role, .deferred, reason: "the store cannot be used: \(failure.reason)")
+            core.noteEarlyReply(envelope, role: role, .deferred, reason: "the store cannot be used: \(failure.reason)")
             return answer(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
         }
         guard !core.isStopping else {
-            core.noteUnread(envelope, role: role, .deferred, reason: "the gateway is stopping")
+            core.noteEarlyReply(envelope, role: role, .deferred, reason: "the gateway is stopping")
             return answer(SMTPReply(421, "4.3.2", text: "the gateway is stopping"))
         }
         self.envelope = envelope
@@ -147,7 +147,7 @@ package final class MessageFlow {
             guard let ticket else { return }
             core.slots.withdraw(ticket)
             self.ticket = nil
-            core.noteUnread(envelope, role: role, .deferred, reason: "too many messages at a time (--max-messages)")
+            core.noteEarlyReply(envelope, role: role, .deferred, reason: "too many messages at a time (--max-messages)")
             answer(SMTPReply(451, "4.3.2", text: "the gateway has too many messages"))
         }
     }
@@ -187,12 +187,12 @@ package final class MessageFlow {
     /// A message that is already being handled is not dropped, because a worker or the next hop may still read its slot.
     package func abandon() {
         if awaitedClaim != nil { completion = nil }
-        withdraw()
+        deferIfWaiting()
         if completion == nil, !isLate { release() }
     }
 
     /// Defers a message that waits for an earlier attempt, because the client has gone.
-    func withdraw() {
+    func deferIfWaiting() {
         guard let awaitedClaim else { return }
         core.claims.withdraw(awaitedClaim, for: number)
         self.awaitedClaim = nil

@@ -77,15 +77,15 @@ struct FieldAlignment {
     private static let tableLimit = 250_000
 
     /// For each new field the index of the old field that it is assigned to, in ascending order; nil for fields without one.
-    let places: [Int?]
+    let matches: [Int?]
 
     init(of new: [MilterField], in old: [MilterField]) {
         let (cells, isLarge) = new.count.multipliedReportingOverflow(by: old.count)
-        places = isLarge || cells > Self.tableLimit ? Self.nextOfName(new, old: old) : Self.best(new, old: old)
+        matches = isLarge || cells > Self.tableLimit ? Self.nextOfName(new, old: old) : Self.best(new, old: old)
     }
 
     /// The score for replacing the field `old` by `new`; zero if they do not match.
-    private static func worth(_ new: MilterField, old: MilterField) -> Int32 {
+    private static func score(_ new: MilterField, old: MilterField) -> Int32 {
         if new == old { return 3 }
         // An empty value would remove the field.
         return new.name == old.name && !new.value.isEmpty ? 1 : 0
@@ -97,8 +97,8 @@ struct FieldAlignment {
         var table = [Int32](repeating: 0, count: (new.count + 1) * width)
         for row in new.indices.reversed() {
             for column in old.indices.reversed() {
-                let worth = worth(new[row], old: old[column])
-                let together = worth > 0 ? worth + table[(row + 1) * width + column + 1] : 0
+                let score = score(new[row], old: old[column])
+                let together = score > 0 ? score + table[(row + 1) * width + column + 1] : 0
                 table[row * width + column] = max(
                     together,
                     table[(row + 1) * width + column],
@@ -106,14 +106,14 @@ struct FieldAlignment {
                 )
             }
         }
-        var places = [Int?](repeating: nil, count: new.count)
+        var matches = [Int?](repeating: nil, count: new.count)
         var row = 0
         var column = 0
         while row < new.count, column < old.count {
             let value = table[row * width + column]
-            let worth = worth(new[row], old: old[column])
-            if worth > 0, value == worth + table[(row + 1) * width + column + 1] {
-                places[row] = column
+            let score = score(new[row], old: old[column])
+            if score > 0, value == score + table[(row + 1) * width + column + 1] {
+                matches[row] = column
                 row += 1
                 column += 1
             } else if value == table[(row + 1) * width + column] {
@@ -122,7 +122,7 @@ struct FieldAlignment {
                 column += 1
             }
         }
-        return places
+        return matches
     }
 
     private static func nextOfName(_ new: [MilterField], old: [MilterField]) -> [Int?] {
@@ -132,7 +132,7 @@ struct FieldAlignment {
         var next = 0
         return new.map { field in
             while let place = open[field.name]?.popLast() {
-                guard place >= next, worth(field, old: old[place]) > 0 else { continue }
+                guard place >= next, score(field, old: old[place]) > 0 else { continue }
                 next = place + 1
                 return place
             }

@@ -49,7 +49,7 @@ struct MilterHeaderEdits {
         let tail = (0..<shorter - start).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? shorter - start
         let between = FieldAlignment(of: Array(new[start..<new.count - tail]), in: Array(old[start..<old.count - tail]))
         return (0..<start).map { $0 }
-            + between.places.map { $0.map { $0 + start } }
+            + between.matches.map { $0.map { $0 + start } }
             + (0..<tail).map { old.count - tail + $0 }
     }
 

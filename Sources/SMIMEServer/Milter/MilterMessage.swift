@@ -109,7 +109,7 @@ package struct MilterAddress: Hashable, Sendable {
     /// The ESMTP parameters as the client wrote them, such as `NOTIFY=NEVER`.
     package let parameters: [String]
     /// The address as the mail server reads it (the macros `{mail_addr}` and `{rcpt_addr}`); nil if it does not say.
-    var serversReading: String?
+    var addressFromMacro: String?
 
     package init(_ argument: String, parameters: [String] = []) {
         self.argument = argument
@@ -128,10 +128,10 @@ package struct MilterAddress: Hashable, Sendable {
     package var address: String {
         var path = path
         if path.first == "@", let colon = path.firstIndex(of: ":") { path = path[path.index(after: colon)...] }
-        guard !path.isEmpty, !SMTPPath.isMailbox(path), let serversReading, serversReading.contains("@"),
-            SMTPPath.isMailbox(serversReading[...])
+        guard !path.isEmpty, !SMTPPath.isMailbox(path), let addressFromMacro, addressFromMacro.contains("@"),
+            SMTPPath.isMailbox(addressFromMacro[...])
         else { return String(path) }
-        return serversReading
+        return addressFromMacro
     }
 
     /// Whether the mail server certainly finds this recipient by `argument`. Postfix ignores the removal of a recipient with a
@@ -181,5 +181,5 @@ package enum MilterJournalName {
     /// A later message may have the same name. If the service stopped between the verdict and the removal of the record, a
     /// record without this limit would prevent sending the copies of the later message. Clients try again within this time
     /// (Postfix's `maximal_backoff_time` is 4,000 s).
-    package static func memory(of name: String) -> Double? { name.contains(mark) ? 4_200 : nil }
+    package static func recordLifetime(of name: String) -> Double? { name.contains(mark) ? 4_200 : nil }
 }

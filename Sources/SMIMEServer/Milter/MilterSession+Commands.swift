@@ -123,7 +123,7 @@ extension MilterSession {
     /// `address` with the form in which the mail server reads it: the value of `macro`.
     private func read(_ address: MilterAddress, by macro: String, of command: UInt8) -> MilterAddress {
         var address = address
-        address.serversReading = macros[command]?.last { $0.name == macro }?.value
+        address.addressFromMacro = macros[command]?.last { $0.name == macro }?.value
         return address
     }
 

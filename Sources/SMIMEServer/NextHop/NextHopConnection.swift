@@ -18,7 +18,7 @@ final class NextHopConnection: ChannelInboundHandler {
     /// The number of transactions that began on this connection.
     private var transactionCount = 0
     /// Whether the connection gets no other message, and ends as soon as the session is ready.
-    private var isSpent = false
+    private var closesWhenReady = false
     /// The part of a spooled message that was not sent yet; nil if no spooled message is being sent.
     private var unsent: Range<Int>?
     private var isClosed = false
@@ -41,7 +41,7 @@ final class NextHopConnection: ChannelInboundHandler {
 
     /// Sends a message. If the next hop has closed an idle connection in the meantime, a new connection is used.
     func run(_ delivery: NextHopDelivery, isFresh: Bool) {
-        guard !isClosed else { return hop.runAnew(delivery) }
+        guard !isClosed else { return hop.deliverOverNewConnection(delivery) }
         self.delivery = delivery
         isUntried = !isFresh
         guard session.isReady else { return drain() }
@@ -91,7 +91,7 @@ final class NextHopConnection: ChannelInboundHandler {
             case .ready:
                 if hasWritten { channel.flush() }
                 hasWritten = false
-                if delivery != nil { begin() } else if isSpent { quit() }
+                if delivery != nil { begin() } else if closesWhenReady { quit() }
             case .sendContent:
                 isUntried = false
                 sendContent()
@@ -100,7 +100,7 @@ final class NextHopConnection: ChannelInboundHandler {
             case .probed: delivery?.probed()
             case .refused(let refusals):
                 unsent = nil
-                if isLimit(refusals) { continueAnew() } else { delivery?.refused(refusals) }
+                if isLimit(refusals) { continueOverNewConnection() } else { delivery?.refused(refusals) }
             case .unusable(let failure): end(failure)
             }
         }
@@ -116,11 +116,11 @@ final class NextHopConnection: ChannelInboundHandler {
     }
 
     /// Continues the delivery with the refused message over a new connection, and ends this one.
-    private func continueAnew() {
+    private func continueOverNewConnection() {
         guard let left = delivery else { return }
         delivery = nil
-        isSpent = true
-        hop.runAnew(left)
+        closesWhenReady = true
+        hop.deliverOverNewConnection(left)
     }
 
     private func sendContent() {
@@ -185,7 +185,7 @@ final class NextHopConnection: ChannelInboundHandler {
         delivery = nil
         channel.close(promise: nil)
         guard let left else { return }
-        if isUntried, failure.outcome != .unknown { return hop.runAnew(left) }
+        if isUntried, failure.outcome != .unknown { return hop.deliverOverNewConnection(left) }
         left.fail(
             SMTPReply(451, "4.4.2", text: "the connection to the mail server behind the gateway has failed"),
             failure

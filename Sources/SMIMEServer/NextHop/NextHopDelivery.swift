@@ -10,7 +10,7 @@ import NIOPosix
 final class NextHopDelivery {
     private let delivery: MessageFlow.PendingDelivery
     private var copies: [MessageFlow.MessageCopy] { delivery.copies }
-    private var placement = MessageFlow.Placement()
+    private var result = MessageFlow.DeliveryResult()
     private var place = 0
     private var isProbing: Bool
     /// The number of served recipients that are recorded.
@@ -24,11 +24,11 @@ final class NextHopDelivery {
     /// Calls `then` when the next transaction may begin. If there is a next transaction, the recipients served so far are
     /// recorded first.
     func prepareNext(_ then: @escaping () -> Void) {
-        guard !placement.served.isEmpty, place < copies.count, placement.served.count > recordedCount else {
+        guard !result.served.isEmpty, place < copies.count, result.served.count > recordedCount else {
             return then()
         }
-        let new = Array(placement.served.dropFirst(recordedCount))
-        recordedCount = placement.served.count
+        let new = Array(result.served.dropFirst(recordedCount))
+        recordedCount = result.served.count
         delivery.record(new, then)
     }
 
@@ -36,7 +36,7 @@ final class NextHopDelivery {
     func next() -> SMTPTransaction? {
         if place == copies.count, isProbing { (place, isProbing) = (0, false) }
         guard place < copies.count else {
-            delivery.done(placement)
+            delivery.done(result)
             return nil
         }
         let copy = copies[place]
@@ -55,9 +55,9 @@ final class NextHopDelivery {
 
     /// Records that the next hop accepted the current copy.
     func accepted(_ reply: SMTPReply) {
-        placement.served += copies[place].envelope.recipients.map(\.address)
-        if let name = Self.name(in: reply.text) { placement.names.append(name) }
-        placement.replies.append(Self.logged(reply))
+        result.served += copies[place].envelope.recipients.map(\.address)
+        if let name = Self.name(in: reply.text) { result.names.append(name) }
+        result.replies.append(Self.logged(reply))
         place += 1
     }
 
@@ -86,16 +86,16 @@ final class NextHopDelivery {
     /// Ends the delivery, because nothing more can be sent.
     func fail(_ reply: SMTPReply, _ failure: SMTPConnectionFailure) {
         note(reply)
-        placement.reason = placement.reason ?? failure.reason
-        placement.isUnknown = failure.outcome == .unknown
-        delivery.done(placement)
+        result.reason = result.reason ?? failure.reason
+        result.isUnknown = failure.outcome == .unknown
+        delivery.done(result)
     }
 
     /// Records a failed copy. A permanent failure of one copy is a permanent failure of the message.
     private func note(_ reply: SMTPReply) {
         let reply = reply.passedOn
-        guard placement.failure?.isPermanent != true else { return }
-        if reply.isPermanent || placement.failure == nil { placement.failure = reply }
+        guard result.failure?.isPermanent != true else { return }
+        if reply.isPermanent || result.failure == nil { result.failure = reply }
     }
 
     /// The reply as an item of a list in the log: escaped, and cut to a reasonable length.
@@ -206,5 +206,5 @@ final class NextHop {
     func ended(_ connection: NextHopConnection) { idle.removeAll { $0 === connection } }
 
     /// Delivers over a new connection, because the old one cannot be used any more.
-    func runAnew(_ delivery: NextHopDelivery) { connect(delivery) }
+    func deliverOverNewConnection(_ delivery: NextHopDelivery) { connect(delivery) }
 }

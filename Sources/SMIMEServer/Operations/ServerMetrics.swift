@@ -76,7 +76,7 @@ package struct ServerMetrics {
     }
 
     /// Counts a message that was answered before all of its content arrived, and that therefore has no times.
-    mutating func countUnread(_ role: GatewayRole, _ result: Result) {
+    mutating func countEarlyReply(_ role: GatewayRole, _ result: Result) {
         messages[role, default: [:]][result, default: 0] += 1
     }
 

@@ -104,7 +104,7 @@ final class GatewayRuntime {
         let names = settings.listeners.map { "\($0)" }.joined(separator: ", ")
         for logger in [logger, console].compactMap(\.self) { logger.notice("ready, listening on \(names)") }
         manager.notify("READY=1\nSTATUS=listening on \(names)")
-        keepWatchdogQuiet()
+        notifyWatchdog()
         countLater()
         checkLater()
     }
@@ -118,11 +118,11 @@ final class GatewayRuntime {
         }
     }
 
-    private func keepWatchdogQuiet() {
+    private func notifyWatchdog() {
         guard let interval = manager.watchdogInterval, !isStopped else { return }
         // The event loop itself sends this, so that systemd notices if the loop hangs.
         manager.notify("WATCHDOG=1")
-        _ = loop.assumeIsolated().scheduleTask(in: TimeAmount(interval)) { [self] in keepWatchdogQuiet() }
+        _ = loop.assumeIsolated().scheduleTask(in: TimeAmount(interval)) { [self] in notifyWatchdog() }
     }
 
     func countExpiring() { core.pool.countExpiring() }

@@ -75,7 +75,7 @@ package struct MessageWorker {
 
     private mutating func handle(_ job: WorkerJob) async throws {
         guard spools.indices.contains(job.slot), let engine = tools.engines[job.role] else { throw WorkerFrameError() }
-        tools.store.know(changeCount: job.changeCount)
+        tools.store.noteChangeCount(job.changeCount)
         let result: GatewayResult<ProcessedMail>
         let mail: GatewayMail
         do {
@@ -88,7 +88,7 @@ package struct MessageWorker {
             result = await engine.rescue(mail, signal: signal)
         } else {
             #if DEBUG
-            TestTrap.spring(for: mail.source)
+            TestTrap.crashIfRequested(for: mail.source)
             #endif
             result = await engine.handle(mail)
         }
@@ -135,7 +135,7 @@ package struct MessageWorker {
                 queueID: name,
                 role: job.role,
                 of: source,
-                recordsSince: MilterJournalName.memory(of: name).map { Date.now.addingTimeInterval(-$0) }
+                recordsSince: MilterJournalName.recordLifetime(of: name).map { Date.now.addingTimeInterval(-$0) }
             )
         }
         return GatewayMail(

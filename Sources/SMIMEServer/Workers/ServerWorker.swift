@@ -68,7 +68,7 @@ package struct ServerWorker: Sendable {
         ProcessName.set(program)
         // A worker ends when the socket closes. While it handles a message, it does not read the socket, so the kernel also
         // sends SIGKILL when the service ends.
-        guard ParentProcess.sendsWhenEnding(SIGKILL, from: worker.service) else {
+        guard ParentProcess.requestSignal(SIGKILL, atEndOf: worker.service) else {
             throw TransportError("the service has ended")
         }
         #endif

@@ -140,7 +140,7 @@ package final class Worker {
             pool.started(self, failure: nil)
         case .unusable(let failure): pool.started(self, failure: failure)
         case .handled(let number, let outcome, let log):
-            guard current?.job.number == number, let job = takeJob() else { return failed() }
+            guard current?.job.number == number, let job = takeJob() else { return killProcess() }
             unfinished += 1
             job.completion(.answered(outcome, log, by: self))
             if isRetired { closeIfDone() } else { pool.becameIdle(self) }
@@ -159,7 +159,7 @@ package final class Worker {
     var canWork: Bool { isReady && !isSilent && channel != nil }
 
     /// Kills the worker, because its answer cannot be parsed, or because it does not answer.
-    func failed() { kill(process.identifier, SIGKILL) }
+    func killProcess() { kill(process.identifier, SIGKILL) }
 
     func disconnected() {
         channel = nil
@@ -187,7 +187,7 @@ private final class WorkerHandler: ChannelInboundHandler {
         do {
             while let frame = try WorkerFrame.next(in: &received) { worker.received(try WorkerAnswer(frame)) }
         } catch {
-            worker.failed()
+            worker.killProcess()
         }
         if received.readableBytes == 0 { received.clear() } else { received.discardReadBytes() }
     }

@@ -51,7 +51,7 @@ extension WorkerPool {
         _ = loop.assumeIsolated().scheduleTask(in: settings.silenceTime) { [self] in
             guard worker.isSilent, workers[ObjectIdentifier(worker)] === worker else { return }
             warn("a worker that did not answer was ended")
-            worker.failed()
+            worker.killProcess()
         }
         if active.contains(where: \.canWork) { check() } else { note(.silence) }
     }
@@ -109,7 +109,7 @@ extension WorkerPool {
         for worker in Array(workers.values) {
             retire(worker)
             // A worker that is not ready has no message, and may wait for the store forever.
-            if !worker.isReady { worker.failed() }
+            if !worker.isReady { worker.killProcess() }
         }
         for _ in 0..<settings.width { startWorker() }
         onRenewed()

@@ -45,7 +45,7 @@ package enum IdentitySelection {
     }
 
     /// Why the current identity was preferred to other usable ones.
-    package enum Merit: Hashable, Sendable {
+    package enum PreferenceReason: Hashable, Sendable {
         case newest
         /// No other identity is usable.
         case only
@@ -100,7 +100,7 @@ package enum IdentitySelection {
     /// otherwise the one that expired last.
     ///
     /// - Returns: nil if an identity is usable at `end`, or if none is current or expired at `start`.
-    package static func lapsing(
+    package static func identityToRenew(
         of identities: [AccountIdentity],
         for address: EmailAddress,
         purpose: Purpose,
@@ -119,11 +119,11 @@ package enum IdentitySelection {
     /// Why `judge` preferred `current` to the other identities.
     ///
     /// - Parameter states: the states of `identities`, as `judge` returned them.
-    package static func merit(
+    package static func preferenceReason(
         of current: AccountIdentity,
         among identities: [AccountIdentity],
         _ states: [SelectionState]
-    ) -> Merit {
+    ) -> PreferenceReason {
         let others = zip(identities, states).filter { $1 == .superseded || $1 == .untrusted }
         if others.isEmpty { return .only }
         let isNewest = others.allSatisfy { !$0.0.certificate.isNewer(than: current.certificate) }

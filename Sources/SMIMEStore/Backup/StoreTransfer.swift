@@ -80,7 +80,7 @@ struct StoreTransfer {
 
     /// Whether `row` of the table `setting` belongs to one host.
     private static func belongsToHost(_ row: SQLRow) throws -> Bool {
-        try HostSettings.areMeant(by: row.value("key"), row.value("value") as String)
+        try HostSettings.isHostSetting(row.value("key"), value: row.value("value") as String)
     }
 
     /// Encodes the column, the kind, the length and the value, so that different values have different encodings.
@@ -166,7 +166,7 @@ struct StoreCopy {
         }
         let reader = reader
         protectors = try Self.attempt(path) {
-            try StoreDatabase.form(of: reader, path)
+            try StoreDatabase.schemaVersion(of: reader, path)
             return try reader.readNow { database in
                 let findings = try Store.damage(in: database) + Store.changedCertificates(in: database)
                 if let finding = findings.first(where: { $0.level == .error }) {

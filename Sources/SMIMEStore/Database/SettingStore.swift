@@ -76,7 +76,7 @@ package struct SettingStore: Sendable {
         try await database.write { database in
             try Self.change(key, in: database) { old in
                 let value = body(old)
-                guard !isShared || !HostSettings.areMeant(by: key, value) else {
+                guard !isShared || !HostSettings.isHostSetting(key, value: value) else {
                     throw Self.refusal(of: key, path: path, file: file)
                 }
                 return value

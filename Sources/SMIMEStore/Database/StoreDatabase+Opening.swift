@@ -35,7 +35,7 @@ extension StoreDatabase {
         let path = location.database
         // The version is read before anything is written: a newer or foreign file must stay unchanged, byte for byte.
         let reader = try openReader(location)
-        guard try form(of: reader, path) == Schema.current.version else { return nil }
+        guard try schemaVersion(of: reader, path) == Schema.current.version else { return nil }
         guard !readOnly else { return reader }
         guard access(location.dataFolder, W_OK) == 0 else { throw KeystoreError.notWritable(path: path) }
         return try attempt(path) {
@@ -48,7 +48,7 @@ extension StoreDatabase {
     /// - Throws: `.notMigrated`
     static func checkCanMigrate(_ location: StoreLocation) throws(KeystoreError) {
         guard access(location.dataFolder, W_OK) != 0 || access(location.database, W_OK) != 0 else { return }
-        let found = try form(of: try openReader(location), location.database)
+        let found = try schemaVersion(of: try openReader(location), location.database)
         throw KeystoreError.notMigrated(path: location.database, found: found, known: Schema.current.version)
     }
 
@@ -66,7 +66,7 @@ extension StoreDatabase {
         of location: StoreLocation,
         to schema: Schema = .current
     ) throws(KeystoreError) -> StoreMigration {
-        let found = try form(of: try openReader(location), location.database, knowing: schema)
+        let found = try schemaVersion(of: try openReader(location), location.database, knowing: schema)
         return StoreMigration(found: found, known: schema.version)
     }
 
@@ -74,7 +74,7 @@ extension StoreDatabase {
     ///
     /// - Throws: `.corrupt`, `.newer`, `.older`
     @discardableResult
-    static func form(
+    static func schemaVersion(
         of reader: any SQLEngine,
         _ path: String,
         knowing schema: Schema = .current
@@ -178,7 +178,7 @@ final class OpenEngine: Sendable {
     ///
     /// - Returns: whether the database was reopened.
     /// - Throws: `KeystoreError.missing` if there is no file at the path any more; what opening throws.
-    func renew() throws -> Bool {
+    func reopenIfReplaced() throws -> Bool {
         guard let reopen else { return false }
         let found = FileIdentity(path)
         return try state.withLock { state in

@@ -6,7 +6,7 @@ extension StoreDatabase {
     ///   a standby.
     static func open(_ server: PostgreSQLAddress, readOnly: Bool) throws(KeystoreError) -> StoreDatabase? {
         let engine = PostgreSQLEngine(server)
-        guard try form(of: engine, on: server) >= Schema.current.version else {
+        guard try schemaVersion(of: engine, on: server) >= Schema.current.version else {
             engine.pool.close()
             return nil
         }
@@ -24,7 +24,7 @@ extension StoreDatabase {
     ) throws(KeystoreError) -> StoreMigration {
         let engine = PostgreSQLEngine(server)
         defer { engine.pool.close() }
-        return StoreMigration(found: try form(of: engine, on: server, knowing: schema), known: schema.version)
+        return StoreMigration(found: try schemaVersion(of: engine, on: server, knowing: schema), known: schema.version)
     }
 
     /// Migrates the store on `server` to the schema version of `schema`. Only one process at a time can do this.
@@ -33,7 +33,7 @@ extension StoreDatabase {
     static func migrate(_ server: PostgreSQLAddress, to schema: Schema) throws(KeystoreError) {
         let engine = PostgreSQLEngine(server)
         defer { engine.pool.close() }
-        let found = try form(of: engine, on: server, knowing: schema)
+        let found = try schemaVersion(of: engine, on: server, knowing: schema)
         do {
             try engine.migrate(by: schema.numbered)
             try engine.writeNow(StoreRole.renewRights)
@@ -54,7 +54,7 @@ extension StoreDatabase {
         let engine = PostgreSQLEngine(server)
         defer { engine.pool.close() }
         do {
-            if try engine.schemaVersion().version > 0 { try form(of: engine, server.name) }
+            if try engine.schemaVersion().version > 0 { try schemaVersion(of: engine, server.name) }
             return try engine.migrate(by: Schema.current.numbered, filling: fill)
         } catch {
             throw KeystoreError(error, path: server.name)
@@ -95,7 +95,7 @@ extension StoreDatabase {
         do { try engine.writeNow(StoreRole.renewRights) } catch { throw KeystoreError(error, path: server.name) }
     }
 
-    private static func form(
+    private static func schemaVersion(
         of engine: PostgreSQLEngine,
         on server: PostgreSQLAddress,
         knowing schema: Schema = .current
@@ -103,6 +103,6 @@ extension StoreDatabase {
         let version: SchemaVersion
         do { version = try engine.schemaVersion() } catch { throw KeystoreError(error, path: server.name) }
         guard version.version > 0 else { throw .noStore(path: server.name) }
-        return try form(of: engine, server.name, knowing: schema)
+        return try schemaVersion(of: engine, server.name, knowing: schema)
     }
 }

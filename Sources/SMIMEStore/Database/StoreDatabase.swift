@@ -53,10 +53,10 @@ final class StoreDatabase: Sendable {
     var latestChangeCount: Int64 { cache.latestNumber }
 
     /// Notes that another process has read the change counter `number`.
-    func know(changeCount number: Int64) { cache.know(number) }
+    func noteChangeCount(_ number: Int64) { cache.noteChangeCount(number) }
 
     /// Clears the cached values after a change.
-    func noteChange() { if let reads { reads.noteChange() } else { cache.clear() } }
+    func emptyCache() { if let reads { reads.emptyCache() } else { cache.clear() } }
 
     /// The cache with the private keys that were opened before, and the change counter to which they belong; nil if opened
     /// keys are not cached.
@@ -70,7 +70,7 @@ final class StoreDatabase: Sendable {
         defer { gate.end() }
         do {
             if let reads {
-                if reads.number == nil, try opened.renew() { cache.clear() }
+                if reads.number == nil, try opened.reopenIfReplaced() { cache.clear() }
                 return try reads.read(engine) { database in try StoreExecutor.run { try body(database) } }
             }
             return try await engine.read { database in try StoreExecutor.run { try body(database) } }
@@ -92,10 +92,10 @@ final class StoreDatabase: Sendable {
     /// Checks that this program can still use the schema version, since another process may have migrated the store.
     ///
     /// - Throws: `.newer`
-    func checkForm() throws(KeystoreError) {
+    func checkSchemaVersion() throws(KeystoreError) {
         try enter()
         defer { gate.end() }
-        _ = try Self.form(of: engine, path)
+        _ = try Self.schemaVersion(of: engine, path)
     }
 
     /// Runs `body` in one transaction, isolated from other processes, which is committed completely or not at all.
@@ -108,7 +108,7 @@ final class StoreDatabase: Sendable {
         try checkWritable()
         try enter()
         defer {
-            if !isCache { noteChange() }
+            if !isCache { emptyCache() }
             gate.end()
         }
         do {
@@ -123,7 +123,7 @@ final class StoreDatabase: Sendable {
     func withEngine<Value>(isCache: Bool = false, _ body: (any SQLEngine) throws -> Value) throws -> Value {
         try enter()
         defer {
-            if !isCache { noteChange() }
+            if !isCache { emptyCache() }
             gate.end()
         }
         return try body(engine)

@@ -32,11 +32,11 @@ package struct DeliveryJournal: Sendable {
     ///
     /// An address that differs from a recorded one only in case or form counts as delivered, unless `recipients` has both
     /// forms.
-    package func waiting(
+    package func undelivered(
         _ recipients: [String],
         for entry: Entry
     ) async throws(KeystoreError) -> [String] {
-        let done = try await served(entry)
+        let done = try await deliveredRecipients(of: entry)
         // Only the receiving server knows whether the case of a local part matters (RFC 5321 §2.4).
         let before = Set(done.subtracting(recipients.map(ExactText.init)).map { Self.key($0.text) })
         return recipients.filter { !done.contains(ExactText($0)) && !before.contains(Self.key($0)) }
@@ -46,7 +46,7 @@ package struct DeliveryJournal: Sendable {
     package var isOnReadOnlyServer: Bool { database.isReadOnlyServer }
 
     /// The recipients to whom the message was delivered, as the mail server wrote their addresses.
-    package func served(_ entry: Entry) async throws(KeystoreError) -> Set<ExactText> {
+    package func deliveredRecipients(of entry: Entry) async throws(KeystoreError) -> Set<ExactText> {
         // The record of a crash belongs to the bytes, so its time does not matter.
         let condition = "queue_id = ? AND digest = ? AND (time >= ? OR recipient = '')"
         let since = entry.recordsSince?.seconds ?? 0
@@ -69,14 +69,14 @@ package struct DeliveryJournal: Sendable {
     }
 
     /// The recipient in the record of a crash. A real recipient is never empty.
-    private static let death = ""
+    private static let crashRecipient = ""
 
     /// Records durably that a process crashed while handling the message.
     ///
     /// - Returns: whether an earlier crash was recorded.
-    package func recordDeath(at entry: Entry, _ time: Date) async throws(KeystoreError) -> Bool {
-        let isKnown = try await served(entry).contains(ExactText(Self.death))
-        if !isKnown { try await record([Self.death], of: entry, at: time) }
+    package func recordCrash(at entry: Entry, _ time: Date) async throws(KeystoreError) -> Bool {
+        let isKnown = try await deliveredRecipients(of: entry).contains(ExactText(Self.crashRecipient))
+        if !isKnown { try await record([Self.crashRecipient], of: entry, at: time) }
         return isKnown
     }
 
@@ -91,7 +91,7 @@ package struct DeliveryJournal: Sendable {
         _ = try await database.write { database in
             try database.execute(
                 "DELETE FROM delivery WHERE queue_id = ? AND digest = ? AND recipient <> ?",
-                [entry.queueID, entry.digest, Self.death],
+                [entry.queueID, entry.digest, Self.crashRecipient],
                 isCounted: false
             )
         }
@@ -100,7 +100,7 @@ package struct DeliveryJournal: Sendable {
     /// Checks that records can be written durably, by writing a record that belongs to no message. Only writing detects a
     /// full or failing disk.
     package func check(at time: Date) async throws(KeystoreError) {
-        try await record([Self.death], of: Entry(queueID: "", digest: []), at: time)
+        try await record([Self.crashRecipient], of: Entry(queueID: "", digest: []), at: time)
     }
 
     /// Records durably that the message was delivered to `recipients`, and deletes old records.

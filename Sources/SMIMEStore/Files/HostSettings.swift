@@ -42,7 +42,7 @@ package struct HostSettings: Equatable, Sendable {
     }
 
     /// Whether the setting `key` with `value` belongs to one host.
-    package static func areMeant(by key: String, _ value: String?) -> Bool {
+    package static func isHostSetting(_ key: String, value: String?) -> Bool {
         names.contains(key) || key == directory && value?.lowercased().hasPrefix("ldapi:") == true
     }
 
@@ -57,7 +57,7 @@ package struct HostSettings: Equatable, Sendable {
     package func added(to made: [String: String], isShared: Bool) throws(KeystoreError) -> [String: String] {
         var values = made
         if isShared {
-            values = values.filter { !Self.areMeant(by: $0.key, $0.value) }
+            values = values.filter { !Self.isHostSetting($0.key, value: $0.value) }
             for (key, value) in try self.values() { values[key] = value }
         }
         if values[Self.passwordFile, default: ""].isEmpty, let credential { values[Self.passwordFile] = credential }
@@ -90,7 +90,7 @@ package struct HostSettings: Equatable, Sendable {
 
     /// The error in a line of the file; nil if the line is correct.
     private static func fault(_ key: String, value: String, isSecond: Bool) -> String? {
-        guard areMeant(by: key, value) || key == directory else {
+        guard isHostSetting(key, value: value) || key == directory else {
             return "\(key) is not a setting of one host: set it in the store (smime config set)"
         }
         guard !isSecond else { return "\(key) is there twice" }

@@ -16,7 +16,7 @@ struct StoreFolder {
     }
 
     /// Whether a store in this place has served mail. The lock file of deliveries shows this even if the database is lost.
-    func hasServed() throws(KeystoreError) -> Bool { try inspect(location.deliveryLockFile, isFolder: false) }
+    func hasServedMail() throws(KeystoreError) -> Bool { try inspect(location.deliveryLockFile, isFolder: false) }
 
     /// Creates the directories with mode 0700 under any umask. An existing directory of this user is made private if it is
     /// empty; otherwise it is rejected unless it is private.

@@ -130,7 +130,7 @@ public struct ImportReport: Sendable {
     var fromMail: Set<String> = []
 
     /// Whether the input had any data to store, known or new.
-    package var isFruitful: Bool {
+    package var hasContent: Bool {
         !identities.isEmpty || !recipients.isEmpty || !intermediates.isEmpty || !anchors.isEmpty || !crls.isEmpty
     }
 }

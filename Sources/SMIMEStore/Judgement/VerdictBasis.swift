@@ -8,17 +8,17 @@ struct VerdictBasis {
     /// The evidence for validation, without pins.
     let trust: TrustStore
     /// Determines whether a stored verdict is still valid. Computed on first use, since most verdicts are not stored.
-    private let extent = MadeOnce<Extent>()
+    private let extent = LazyValue<Extent>()
     private let evidence: VerdictEvidence
     private let options: VerdictOptions
-    private let held: HeldLists
+    private let parsedLists: ParsedLists
     private let time: Date
 
     /// - Parameter issuers: the `matchingKey`s of the names whose revocation lists are used.
     init(_ evidence: VerdictEvidence, with issuers: Set<[UInt8]>, under options: VerdictOptions, at time: Date) {
         let trust = evidence.trust.judging(by: options.validation(for: issuers))
         (self.trust, self.time, self.evidence, self.options) = (trust, time, evidence, options)
-        held = HeldLists(trust.certificateLists + trust.options.certificateLists)
+        parsedLists = ParsedLists(trust.certificateLists + trust.options.certificateLists)
     }
 
     private struct Extent {
@@ -64,7 +64,7 @@ struct VerdictBasis {
     /// - Returns: the verdict on the chain, and the verdict to store; nil if the verdict must not be stored.
     func judge(_ certificate: Certificate, _ record: VerdictRecord) -> (chain: ChainVerdict, new: NewVerdict?) {
         var trust = trust
-        held.hold()
+        parsedLists.parse()
         if record.byPin { trust.pinned = [certificate.publicKeyDigest] }
         let judgement = trust.judgement(of: certificate, purpose: .encryption, at: time)
         guard judgement.mayBeStored else { return (judgement.verdict, nil) }
@@ -186,7 +186,7 @@ struct GroupedEvidence: Sendable {
         in database: SQLDatabase,
         _ certificate: () throws -> Certificate
     ) throws {
-        guard !isAlone(record), groups[record.group]?.isPartial != false else { return }
+        guard !hasNoEvidence(record), groups[record.group]?.isPartial != false else { return }
         let evidence = try VerdictEvidence(on: certificate(), systemAnchors: systemAnchors, in: database)
         if groups[record.group] == nil { groups[record.group] = evidence }
         if evidence.isPartial { singles[record.fingerprint] = evidence }
@@ -194,11 +194,11 @@ struct GroupedEvidence: Sendable {
 
     /// The evidence for the group of `record`; no evidence if it was not read.
     subscript(_ record: VerdictRecord) -> VerdictEvidence {
-        isAlone(record) ? none : singles[record.fingerprint] ?? groups[record.group] ?? none
+        hasNoEvidence(record) ? none : singles[record.fingerprint] ?? groups[record.group] ?? none
     }
 
     /// Whether neither the store nor the system's anchors have a certificate or list with the issuer's name.
-    private func isAlone(_ record: VerdictRecord) -> Bool {
+    private func hasNoEvidence(_ record: VerdictRecord) -> Bool {
         guard let names, record.group.alone == nil, let hash = record.group.issuerHash else { return false }
         return !names.contains(record.group.issuer) && !systemNames.contains(hash)
     }

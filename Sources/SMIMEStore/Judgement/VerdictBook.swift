@@ -101,7 +101,7 @@ extension SelectableRecipient {
     /// - Parameter pinned: the keys that are pinned for the address. A verdict that depends on a pin of another certificate
     ///   with the same key must not be stored.
     func keepableRecord(_ pinned: Set<[UInt8]>) -> VerdictRecord? {
-        guard let record, !record.isSpecial, record.byPin == (!pinned.isEmpty && pinned.contains(key)) else {
+        guard let record, !record.isNeverStored, record.byPin == (!pinned.isEmpty && pinned.contains(key)) else {
             return nil
         }
         return record
@@ -114,7 +114,7 @@ package struct VerdictOptions: Sendable {
     /// Whether verdicts may be stored.
     private let isKept: Bool
     private let options: ValidationOptions
-    private let madeDigest = MadeOnce<[UInt8]?>()
+    private let madeDigest = LazyValue<[UInt8]?>()
     /// The revocation lists in the options, by the `matchingKey` of their issuers.
     private let lists: [[UInt8]: [CertificateList]]
 

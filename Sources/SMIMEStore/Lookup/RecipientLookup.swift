@@ -40,7 +40,7 @@ package struct RecipientLookup: Sendable {
     /// How long remote sources may take, and how long their answers are cached.
     package var limits = LookupLimits.standard
     /// Whether remote sources are queried even if an answer is cached.
-    package var asksAnew = false
+    package var ignoresCachedAnswers = false
     /// Returns the other addresses that may receive mail for an address, such as the address without its detail. If one of
     /// them belongs to an account of this store, remote sources are not queried about the address.
     package var ownForms: @Sendable (EmailAddress) -> [EmailAddress] = { _ in [] }
@@ -87,7 +87,7 @@ package struct RecipientLookup: Sendable {
         var warnings: [String] = []
         var outages: [AddressScope: [String]] = [:]
         var held: Set<AddressScope> = []
-        var remote = RemoteLookup(store, limits, isFresh: asksAnew, ownForms: ownForms)
+        var remote = RemoteLookup(store, limits, isFresh: ignoresCachedAnswers, ownForms: ownForms)
         for (index, source) in sources.enumerated() {
             var wanted = extent == .everything ? addresses : choices.filter(\.hasNoneOfItsOwn).map(\.address)
             if source is any RemoteSource, let needs {

@@ -75,7 +75,7 @@ package struct StoreRole: Equatable, Sendable {
     }
 
     /// The tables that a gateway can only read. `verdict` is not used on a server.
-    package static let ownersTables = [
+    package static let readOnlyTables = [
         "account", "account_alias", "anchor", "identity", "policy_rule", "private_key", "protector", "setting",
         "store_version", "verdict",
     ]

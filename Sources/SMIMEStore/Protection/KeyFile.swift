@@ -42,12 +42,12 @@ struct KeyFile {
     func prepare(_ key: SealingKey) throws(KeystoreError) { try write(key, to: successorPath) }
 
     /// Replaces the key file by its successor. The caller holds `StoreLock`, and has changed the database before.
-    func adopt() throws(KeystoreError) { try folder.rename(successorPath, to: path) }
+    func replaceBySuccessor() throws(KeystoreError) { try folder.rename(successorPath, to: path) }
 
     /// Gives the key file a second name, under which it stays when its successor replaces it. The caller holds `StoreLock`.
     ///
     /// - Returns: the second name; nil if there is no key file, because it was lost.
-    func keep(at time: Date) throws(KeystoreError) -> String? {
+    func keepCopy(at time: Date) throws(KeystoreError) -> String? {
         guard source.isOurs else { throw .notWritable(path: path) }
         let first = "\(path).old-\(time.fileStamp)"
         // The key may have been changed in the same second before.
@@ -63,9 +63,9 @@ struct KeyFile {
         throw .writeFailed(path: first, reason: String(cString: strerror(EEXIST)))
     }
 
-    /// Removes the name that `keep(at:)` returned, unless the key file was replaced or may still be replaced: its successor
-    /// then exists.
-    func forget(_ name: String) {
+    /// Removes the name that `keepCopy(at:)` returned, unless the key file was replaced or may still be replaced: its
+    /// successor then exists.
+    func removeCopy(_ name: String) {
         var (successor, current, kept) = (stat(), stat(), stat())
         guard lstat(successorPath, &successor) != 0, errno == ENOENT else { return }
         guard lstat(path, &current) == 0, lstat(name, &kept) == 0, current.st_ino == kept.st_ino else { return }

@@ -40,7 +40,7 @@ public struct KnownRecipient: Sendable {
     }
 
     /// Whether the certificate can be used without a user's decision.
-    var isBelieved: Bool { trust == .chain || trust == .pinned }
+    var isAccepted: Bool { trust == .chain || trust == .pinned }
 
     /// The address or the domain for which the certificate is known.
     package let address: AddressScope
@@ -72,7 +72,7 @@ public struct KnownRecipient: Sendable {
     /// False if a user added the certificate for the address or domain, or pinned it.
     var lacksKey = false
     /// The cached value of `announced`.
-    let announcement = MadeOnce<[SMIMECapability]?>()
+    let announcement = LazyValue<[SMIMECapability]?>()
     /// The database columns of the certificate; nil if it is from another source.
     var record: VerdictRecord?
 

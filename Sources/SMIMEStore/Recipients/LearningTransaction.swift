@@ -51,14 +51,14 @@ struct LearningTransaction {
         report: inout LearningReport
     ) throws {
         let peers = try peers(of: certificate, known)
-        let continues = peers.contains { $0.isBelieved && self.continues($0, certificate) }
+        let isRenewal = peers.contains { $0.isAccepted && self.isRenewal(certificate, of: $0) }
         report.entries.append(
             LearningReport.Entry(
                 address: sighting.address,
                 certificate: certificate,
-                kind: peers.isEmpty ? .learned : continues ? .renewed : .changed,
+                kind: peers.isEmpty ? .learned : isRenewal ? .renewed : .changed,
                 isHeld: trust != .chain,
-                previous: (peers.first(where: \.isBelieved) ?? peers.first)?.certificate,
+                previous: (peers.first(where: \.isAccepted) ?? peers.first)?.certificate,
                 messageID: sighting.messageID
             )
         )
@@ -93,17 +93,17 @@ struct LearningTransaction {
         _ sighting: SignerSighting
     ) throws -> KnownRecipient.Trust {
         if let recipient = known.first(where: { $0.certificate == certificate }) {
-            return recipient.isBelieved ? .chain : recipient.trust
+            return recipient.isAccepted ? .chain : recipient.trust
         }
         let sameKey = known.filter { $0.certificate.publicKeyDigest == certificate.publicKeyDigest }
         if sameKey.contains(where: { $0.trust == .distrusted }) { return .distrusted }
         let peers = try peers(of: certificate, known)
-        if peers.contains(where: { $0.isBelieved && continues($0, certificate) }) { return .chain }
+        if peers.contains(where: { $0.isAccepted && isRenewal(certificate, of: $0) }) { return .chain }
         if sameKey.contains(where: { $0.trust == .held }) { return .held }
         guard !peers.isEmpty else { return .chain }
         switch policy {
         case .hold: return .held
-        case .sameRoot: return try isUnsuspicious(certificate, after: peers, sighting) ? .chain : .held
+        case .sameRoot: return try hasKnownKeyOrAnchor(certificate, after: peers, sighting) ? .chain : .held
         case .use: return .chain
         }
     }
@@ -120,7 +120,7 @@ struct LearningTransaction {
     }
 
     /// Whether `certificate` has the key and the issuer of the recipient's certificate.
-    private func continues(_ recipient: KnownRecipient, _ certificate: Certificate) -> Bool {
+    private func isRenewal(_ certificate: Certificate, of recipient: KnownRecipient) -> Bool {
         recipient.certificate.publicKeyDigest == certificate.publicKeyDigest
             && recipient.certificate.issuer.matches(certificate.issuer)
     }
@@ -209,18 +209,18 @@ extension LearningTransaction {
     /// Whether `certificate` is for the key of a trusted certificate, or has the same trust anchor as all trusted certificates.
     /// The anchor of only one of them does not suffice, because another CA may have certified a known key. The anchor never
     /// suffices if a user imported or pinned a trusted certificate.
-    func isUnsuspicious(
+    func hasKnownKeyOrAnchor(
         _ certificate: Certificate,
         after peers: [KnownRecipient],
         _ sighting: SignerSighting
     ) throws -> Bool {
-        let believed = peers.filter(\.isBelieved)
-        if believed.contains(where: { $0.certificate.publicKeyDigest == certificate.publicKeyDigest }) { return true }
-        guard believed.allSatisfy({ $0.source == .harvest && $0.trust == .chain }),
+        let accepted = peers.filter(\.isAccepted)
+        if accepted.contains(where: { $0.certificate.publicKeyDigest == certificate.publicKeyDigest }) { return true }
+        guard accepted.allSatisfy({ $0.source == .harvest && $0.trust == .chain }),
             let root = try root(above: certificate, sighting.authorities)
         else { return false }
         // The anchor of an expired certificate may have been removed. Then another certificate must have the same anchor.
-        let known = try believed.map { (recipient: $0, root: try self.root(above: $0.certificate, [])) }
+        let known = try accepted.map { (recipient: $0, root: try self.root(above: $0.certificate, [])) }
         return known.contains { $0.root == root }
             && known.allSatisfy { $0.root == root || $0.root == nil && $0.recipient.certificate.notAfter < now }
     }

@@ -66,7 +66,7 @@ package struct RecipientChoice: Sendable {
     }
 
     /// Describes why no certificate can be used.
-    package var whyNone: String {
+    package var reasonForNoCertificate: String {
         var seen: Set<String> = []
         let reasons = candidates.map { recipient, reason in
             reason == .expired ? "expired on \(recipient.certificate.notAfter.day)" : reason.description

@@ -93,7 +93,7 @@ enum RecipientRecord {
         where keys.contains(recipient.certificate.publicKeyDigest) {
             var own = trust
             if trust == .pinned, !certificates.contains(recipient.certificate) {
-                guard !recipient.isBelieved else { continue }
+                guard !recipient.isAccepted else { continue }
                 own = .chain
             }
             try database.execute(update, [own.rawValue, address.key, recipient.certificate.fingerprint.bytes])

@@ -16,14 +16,14 @@ final class SQLDatabase {
     init(_ connection: any SQLConnection) { (self.connection, memory) = (connection, nil) }
 
     /// Provides only cached values of the database whose change counter is `number`, without a connection.
-    init(remembering cache: StoreCache, _ number: Int64) { (connection, memory) = (NoConnection(), (cache, number)) }
+    init(cachedIn cache: StoreCache, _ number: Int64) { (connection, memory) = (NoConnection(), (cache, number)) }
 
     private init(_ connection: any SQLConnection, _ memory: (StoreCache, Int64)) {
         (self.connection, self.memory) = (connection, memory)
     }
 
     /// This database with a cache. `number` is the database's change counter.
-    func remembering(in cache: StoreCache, _ number: Int64) -> SQLDatabase { SQLDatabase(connection, (cache, number)) }
+    func caching(in cache: StoreCache, _ number: Int64) -> SQLDatabase { SQLDatabase(connection, (cache, number)) }
 
     /// The value that `make` reads from the database for `arguments`. The value is cached while the change counter stays
     /// the same.

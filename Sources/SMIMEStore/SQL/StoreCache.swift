@@ -67,7 +67,7 @@ final class StoreCache: Sendable {
     var latestNumber: Int64 { latest.withLock { $0 } }
 
     /// Notes that another process has read the change counter `number`.
-    func know(_ number: Int64) { latest.withLock { $0 = max($0, number) } }
+    func noteChangeCount(_ number: Int64) { latest.withLock { $0 = max($0, number) } }
 
     /// Removes all values that were cached under another change counter than `number`.
     func removeAll(exceptUnder number: Int64) {
@@ -151,7 +151,7 @@ struct CacheKey: Hashable, Sendable {
 }
 
 /// A value that is computed when it is first needed, and then stored.
-final class MadeOnce<Value: Sendable>: Sendable {
+final class LazyValue<Value: Sendable>: Sendable {
     private let made = Mutex<Value?>(nil)
 
     /// The stored value. The first call stores the result of `make`, which must always return the same value.
@@ -181,10 +181,10 @@ final class MessageReads: Sendable {
     /// not wait for writers.
     func read<Value>(_ engine: any SQLEngine, _ body: (SQLDatabase) throws -> Value) throws -> Value {
         let number = try self.number ?? note(engine.changeCounter(), of: engine)
-        do { return try body(SQLDatabase(remembering: cache, number)) } catch is SQLDatabase.CacheMiss {}
+        do { return try body(SQLDatabase(cachedIn: cache, number)) } catch is SQLDatabase.CacheMiss {}
         return try engine.readNow { database in
             let number = try note(ChangeCounter.value(in: database), of: engine)
-            return try body(database.remembering(in: cache, number))
+            return try body(database.caching(in: cache, number))
         }
     }
 
@@ -198,7 +198,7 @@ final class MessageReads: Sendable {
     }
 
     /// Empties the cache, because this process has changed the store.
-    func noteChange() {
+    func emptyCache() {
         seen.withLock { $0 = nil }
         cache.clear()
     }

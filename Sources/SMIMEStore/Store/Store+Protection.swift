@@ -130,7 +130,7 @@ extension Store {
             var kept: String?
             if let fileKey {
                 after.keyFile = try new.sealed(under: fileKey)
-                kept = try file.keep(at: time)
+                kept = try file.keepCopy(at: time)
             }
             do {
                 if let fileKey { try file.prepare(fileKey) }
@@ -139,7 +139,7 @@ extension Store {
                     kept
                 )
             } catch {
-                if let kept { file.forget(kept) }
+                if let kept { file.removeCopy(kept) }
                 throw error
             }
         }
@@ -228,7 +228,7 @@ extension Store {
         let successor = try file.successor()
         if let sealed = seen.keyFile {
             guard let successor else { return }
-            guard !StoreKey.opens(sealed, under: successor) else { return try file.adopt() }
+            guard !StoreKey.opens(sealed, under: successor) else { return try file.replaceBySuccessor() }
         }
         let protectors = try attempt { try engine.readSettled { try Protectors(in: $0) } }
         guard let sealed = protectors.keyFile else {
@@ -237,7 +237,7 @@ extension Store {
             return
         }
         guard let successor else { return }
-        if StoreKey.opens(sealed, under: successor) { try file.adopt() } else { file.discard() }
+        if StoreKey.opens(sealed, under: successor) { try file.replaceBySuccessor() } else { file.discard() }
     }
 
     private func attempt<Value>(_ body: () throws -> Value) throws(KeystoreError) -> Value {

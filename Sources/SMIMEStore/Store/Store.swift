@@ -134,7 +134,7 @@ public final class Store: Sendable {
     /// store on a server.
     ///
     /// - Throws: `.missing` if there is no store; `.cannotCreate`, `.permissions`
-    package func noteService() throws(KeystoreError) {
+    package func markAsServing() throws(KeystoreError) {
         guard exists else { throw KeystoreError.missing(path: location.path) }
         guard !isReadOnly, location.server == nil else { return }
         try DeliveryLock.createFile(of: location)
@@ -148,14 +148,14 @@ public final class Store: Sendable {
 
     /// Notes that another process of the service has read the change counter `number`. The store then does not use an older
     /// state on a standby server.
-    package func know(changeCount number: Int64) { database.know(changeCount: number) }
+    package func noteChangeCount(_ number: Int64) { database.noteChangeCount(number) }
 
     /// Whether changes are rejected.
     package var isReadOnly: Bool { database.isReadOnly }
 
     /// Empties the cache. Needed after another store object of this process has changed data that does not raise the change
     /// counter, such as the date of an author's last message.
-    package func noteChange() { database.noteChange() }
+    package func emptyCache() { database.emptyCache() }
 
     init(
         _ location: StoreLocation,
@@ -199,7 +199,9 @@ public final class Store: Sendable {
                     exists: false
                 )
             }
-            guard mode == .readWrite, try !folder.hasServed() else { throw KeystoreError.missing(path: location.path) }
+            guard mode == .readWrite, try !folder.hasServedMail() else {
+                throw KeystoreError.missing(path: location.path)
+            }
             try folder.create()
             let lock = try StoreLock(location)
             if try !folder.exists() { try create(folder) }

@@ -132,7 +132,7 @@ extension Store {
     package func obstacle() async -> Obstacle? {
         for _ in 0..<Protectors.changesSeen {
             do throws(KeystoreError) {
-                try database.checkForm()
+                try database.checkSchemaVersion()
                 let protectors = try await database.read { try Protectors(in: $0) }
                 do throws(KeystoreError) { _ = try await unlocker.key(for: protectors) } catch {
                     // Another process may have replaced the store key meanwhile.

@@ -27,7 +27,7 @@ struct VerdictRecord: Sendable {
     let byPin: Bool
     /// Whether the certificate is an anchor, or has a stored OCSP response. Verdicts on such certificates are not
     /// stored.
-    let isSpecial: Bool
+    let isNeverStored: Bool
     let stored: StoredVerdict?
 }
 
@@ -68,7 +68,7 @@ extension VerdictRecord {
             notBefore: try row.value("not_before"),
             notAfter: try row.value("not_after"),
             byPin: isPinned,
-            isSpecial: try row.value("is_special"),
+            isNeverStored: try row.value("is_special"),
             stored: try StoredVerdict(row)
         )
     }
@@ -91,7 +91,7 @@ extension VerdictRecord {
             notBefore: certificate.notBefore.seconds,
             notAfter: certificate.notAfter.seconds,
             byPin: byPin,
-            isSpecial: isSpecial,
+            isNeverStored: isNeverStored,
             stored: stored
         )
     }

@@ -18,8 +18,8 @@ import Testing
     @Test func `with a Message-ID it is the same for every queue id`() throws {
         let first = try #require(name([("Message-ID", " <1@example.org>")]))
         #expect(name([("message-id", " <1@example.org>")], id: "5ZQ1") == first)
-        #expect(MilterJournalName.memory(of: first) != nil)
-        #expect(MilterJournalName.memory(of: "mx.example.org/5ZQ1") == nil)
+        #expect(MilterJournalName.recordLifetime(of: first) != nil)
+        #expect(MilterJournalName.recordLifetime(of: "mx.example.org/5ZQ1") == nil)
     }
 
     @Test func `a message without a Message-ID has no name`() {

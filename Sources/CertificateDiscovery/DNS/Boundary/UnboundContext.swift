@@ -38,15 +38,15 @@ final class UnboundContext {
         guard let context = library.create() else { throw DiscoveryOutage("libunbound cannot be started") }
         self.context = context
         // Makes libunbound use a thread of this process instead of a separate process.
-        try demand(library.useThread(context, 1))
+        try check(library.useThread(context, 1))
         // Allows queries to loopback addresses, because the host's own resolver often listens there.
-        try demand(library.setOption(context, "do-not-query-localhost:", "no"))
+        try check(library.setOption(context, "do-not-query-localhost:", "no"))
         if let resolver {
-            try demand(library.addResolver(context, resolver))
+            try check(library.addResolver(context, resolver))
         } else {
-            try demand(library.readResolvers(context, nil))
+            try check(library.readResolvers(context, nil))
         }
-        try demand(library.addAnchors(context, try anchorFile()))
+        try check(library.addAnchors(context, try anchorFile()))
     }
 
     // Deleting the context cancels the queries in progress, before `queries` is released.
@@ -61,7 +61,7 @@ final class UnboundContext {
         let query = Query(library)
         queries.append(query)
         let argument = Unmanaged.passUnretained(query).toOpaque()
-        try demand(library.resolve(context, name, type, `class`, argument, Query.take, nil))
+        try check(library.resolve(context, name, type, `class`, argument, Query.take, nil))
     }
 
     /// The answers to all queries, in their order. A query without an answer at `deadline` gets an outage.
@@ -69,12 +69,12 @@ final class UnboundContext {
         while queries.contains(where: { $0.answer == nil }), ContinuousClock.now < deadline {
             var entry = pollfd(fd: library.descriptor(context), events: Int16(POLLIN), revents: 0)
             guard poll(&entry, 1, 50) > 0 else { continue }
-            try demand(library.process(context))
+            try check(library.process(context))
         }
         return queries.map { $0.answer ?? .outage(.timeLimit) }
     }
 
-    private func demand(_ code: CInt) throws(DiscoveryOutage) {
+    private func check(_ code: CInt) throws(DiscoveryOutage) {
         guard code != 0 else { return }
         throw DiscoveryOutage(
             "libunbound says: \(library.errorText(code).map { String(cString: $0) } ?? "error \(code)")"

@@ -46,7 +46,7 @@ extension SMIMECommand.AccountCommand {
         }
 
         func run() async throws {
-            try TakenPlaces(
+            try OutputCheck(
                 global.location,
                 reading: [passwords.passwordFile, storePasswords.storePasswordFile]
             ).check([output], replacing: [.accountBackup])

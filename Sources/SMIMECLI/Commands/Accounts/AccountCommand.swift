@@ -140,7 +140,7 @@ extension SMIMECommand.AccountCommand {
 
         func run() async throws {
             if let fingerprint { return try await remove(fingerprint) }
-            let keys = try await global.store(.readOnly).identitiesOfItsOwn(address).count
+            let keys = try await global.store(.readOnly).exclusiveIdentities(of: address).count
             if keys > 0 {
                 try confirmation.confirm(
                     "\(address): \(counted(keys, "private key")) would be destroyed, and mail encrypted to this account could not be read any more"
@@ -187,7 +187,7 @@ extension SMIMECommand.AccountCommand {
         private func remove(_ prefix: FingerprintPrefix) async throws {
             let known = try await global.store(.readOnly).accounts.account(for: address)
             let fingerprint = try prefix.only(among: known.identities.map(\.certificate.fingerprint))
-            let destroys = try await global.store(.readOnly).identitiesOfItsOwn(address)
+            let destroys = try await global.store(.readOnly).exclusiveIdentities(of: address)
                 .contains { $0.certificate.fingerprint == fingerprint }
             if destroys {
                 try confirmation.confirm(

@@ -93,7 +93,7 @@ extension SMIMECommand {
             guard target != nil || !kind.isSecret || isatty(STDOUT_FILENO) != 1 else {
                 throw Failure(.usage, "private keys cannot be written to a terminal", hints: ["name a file with -o"])
             }
-            try TakenPlaces(
+            try OutputCheck(
                 global.location,
                 reading: [passwords.passwordFile, storePasswords.storePasswordFile]
             ).check([target], replacing: kind.isSecret ? SecretFileKind.allCases : [])

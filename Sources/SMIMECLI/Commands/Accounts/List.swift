@@ -94,7 +94,7 @@ extension SMIMECommand {
                 recipient.source == .identity ? nil : ListedCertificate(recipient.address, recipient.certificate)
             }
             guard let expiring else { return recipients }
-            let last = try await store.recipientEnds(around: time.date, within: expiring)
+            let last = try await store.recipientExpiry(around: time.date, within: expiring)
             return recipients.filter { last[$0.address] == $0.notAfter }
         }
     }

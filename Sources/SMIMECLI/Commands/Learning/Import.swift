@@ -66,8 +66,8 @@ extension SMIMECommand {
 
         func validate() throws {
             try account?.checkAccountName()
-            guard (1...PKCS12.mostIterations).contains(maxIterations ?? 1) else {
-                throw ValidationError("--max-iterations is a number from 1 to \(PKCS12.mostIterations)")
+            guard (1...PKCS12.libcryptoMaximumIterations).contains(maxIterations ?? 1) else {
+                throw ValidationError("--max-iterations is a number from 1 to \(PKCS12.libcryptoMaximumIterations)")
             }
         }
 

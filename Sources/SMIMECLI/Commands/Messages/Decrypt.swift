@@ -35,7 +35,7 @@ extension SMIMECommand {
         func run() async throws {
             if verification.quiet { Console.silence() }
             let opening = try global.opening(.readOnly, password: secrets.storePassword)
-            try TakenPlaces(global.location, reading: files.paths + secrets.files).check(files.paths.map(files.target))
+            try OutputCheck(global.location, reading: files.paths + secrets.files).check(files.paths.map(files.target))
             let provider = StoreKeyProvider(opening, systemAnchors: verification.systemAnchors, warn: Console.warning)
             let secret = try secrets.secret(isNew: false)
             let asked = OnlineRevocation(opening, isDemanded: verification.online)

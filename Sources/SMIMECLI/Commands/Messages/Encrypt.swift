@@ -133,7 +133,7 @@ extension SMIMECommand {
         }
 
         func run() async throws {
-            try TakenPlaces(global.location, reading: files.paths + toCert + secrets.files)
+            try OutputCheck(global.location, reading: files.paths + toCert + secrets.files)
                 .check(files.paths.flatMap(targets))
             let opening = try global.opening(.readOnly, password: secrets.storePassword)
             let common = EncryptionContext(

@@ -67,7 +67,7 @@ extension SMIMECommand {
         func run() async throws {
             let opening = try global.opening(.readOnly, password: passwords.origin)
             let lists = FolderLists(warn: Console.warning)
-            try TakenPlaces(global.location, reading: files.paths + [passwords.passwordFile])
+            try OutputCheck(global.location, reading: files.paths + [passwords.passwordFile])
                 .check(files.paths.map(files.target))
             let outcomes = try await Batch(files.paths, files).run { path in
                 (try await sign(path, opening, lists: lists), ExitStatus.success)

@@ -68,7 +68,7 @@ extension SMIMECommand {
         func run() async throws {
             if verification.quiet { Console.silence() }
             let opening = try global.opening(.readOnly)
-            try TakenPlaces(global.location, reading: input.paths + [detachedSignature]).check([content])
+            try OutputCheck(global.location, reading: input.paths + [detachedSignature]).check([content])
             let provider = StoreKeyProvider(opening, systemAnchors: verification.systemAnchors, warn: Console.warning)
             let asked = OnlineRevocation(opening, isDemanded: verification.online)
             let opener = MessageOpener(

@@ -60,7 +60,7 @@ extension Invocation {
         guard !(["-h"] + help).contains(where: { given == [$0] }) else {
             throw CleanExit.helpRequest(SMIMECommand.Sendmail.self)
         }
-        let arguments = try SendmailArguments(given, takesOwn: !isNamedForVerb)
+        let arguments = try SendmailArguments(given, acceptsOwn: !isNamedForVerb)
         guard !arguments.own.contains(where: help.contains) else {
             throw CleanExit.helpRequest(SMIMECommand.Sendmail.self)
         }

@@ -48,7 +48,7 @@ extension SMIMECommand {
         func run() async throws {
             let opening = try global.opening(.readOnly, password: passwords.origin)
             let target = output.flatMap { $0 == "-" ? nil : $0 }
-            try TakenPlaces(global.location, reading: [file, passwords.passwordFile]).check([target])
+            try OutputCheck(global.location, reading: [file, passwords.passwordFile]).check([target])
             let source = try InputFile.open(file)
             try MessageInput.checkSingle(source, at: file)
             try checkMail(source)
@@ -157,7 +157,7 @@ extension SMIMECommand {
             ReadMail(
                 try ReadableMessage(source),
                 report.readVerdict(isEncrypted: isEncrypted, context),
-                provenFields: report.provenFields,
+                signedFields: report.signedFields,
                 partVerdicts: report.coversParts ? nil : inner.readPartVerdicts
             )
         }

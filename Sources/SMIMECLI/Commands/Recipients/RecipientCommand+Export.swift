@@ -39,7 +39,7 @@ extension SMIMECommand.RecipientCommand {
         }
 
         func run() async throws {
-            try TakenPlaces(global.location, reading: []).check([output])
+            try OutputCheck(global.location, reading: []).check([output])
             let store = try await global.store(.readOnly)
             let lookup = try await store.lookup(
                 systemAnchors: anchors.systemAnchors,

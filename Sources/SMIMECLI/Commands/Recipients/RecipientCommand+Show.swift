@@ -91,7 +91,7 @@ extension SMIMECommand.RecipientCommand {
                 systemAnchors: anchors.systemAnchors,
                 lists: FolderLists(warn: Console.warning)
             )
-            lookup.asksAnew = refresh
+            lookup.ignoresCachedAnswers = refresh
             let answer = try await lookup.choices(for: [address], at: time.date, asking: .everything)
             answer.warnings.forEach(Console.warning)
             guard let choice = answer.choices.first, !choice.candidates.isEmpty else {

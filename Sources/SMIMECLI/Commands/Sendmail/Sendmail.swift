@@ -50,7 +50,7 @@ extension SMIMECommand {
         var words: [String] = []
 
         func run() async throws {
-            let arguments = try SendmailArguments(words, takesOwn: false)
+            let arguments = try SendmailArguments(words, acceptsOwn: false)
             let store = try await global.store(.readOnly, password: passwords.origin)
             guard store.exists else {
                 throw Failure(

@@ -39,11 +39,11 @@ package struct SendmailArguments: Equatable {
     /// Letters of options that are ignored together with their values: hops, delivery notifications.
     private static let ignoredWithValue: Set<Character> = ["N", "R", "V", "h"]
 
-    /// - Parameter takesOwn: whether options of smime are accepted before the other words. If another program writes
+    /// - Parameter acceptsOwn: whether options of smime are accepted before the other words. If another program writes
     ///   all the words, as after `smime-sendmail`, a word that looks like such an option may be an address that an
     ///   unknown person chose.
     /// - Throws: `Failure` with status 64 for an option that is not accepted, or that lacks its value.
-    init(_ words: [String], takesOwn: Bool) throws {
+    init(_ words: [String], acceptsOwn: Bool) throws {
         var rest = words[...]
         while let word = rest.first {
             if word == "--" {
@@ -54,10 +54,10 @@ package struct SendmailArguments: Equatable {
             let (before, isOwn) = (rest, word.hasPrefix("--"))
             rest = rest.dropFirst()
             if isOwn {
-                guard takesOwn, others.isEmpty else { throw Self.misplaced(word) }
-                takeOwn(word, &rest)
+                guard acceptsOwn, others.isEmpty else { throw Self.misplaced(word) }
+                readOwnOption(word, &rest)
             } else if word.hasPrefix("-"), word != "-" {
-                try take(word, &rest)
+                try readOption(word, &rest)
             } else {
                 recipients.append(word)
             }
@@ -65,7 +65,7 @@ package struct SendmailArguments: Equatable {
         }
     }
 
-    private mutating func take(_ word: String, _ rest: inout ArraySlice<String>) throws {
+    private mutating func readOption(_ word: String, _ rest: inout ArraySlice<String>) throws {
         switch word {
         case "-t": readsHeader = true
         case "-i", "-oi": passesLoneDots = true
@@ -104,7 +104,7 @@ package struct SendmailArguments: Equatable {
         )
     }
 
-    private mutating func takeOwn(_ word: String, _ rest: inout ArraySlice<String>) {
+    private mutating func readOwnOption(_ word: String, _ rest: inout ArraySlice<String>) {
         own.append(word)
         guard Self.ownWithValue.contains(word), let next = rest.popFirst() else { return }
         own.append(next)

@@ -110,7 +110,7 @@ extension SMIMECommand.StoreCommand {
             let (source, target) = to == nil ? (server, home) : (home, server)
             let store = try await Store.open(source, mode: .readOnly)
             guard store.exists else { throw try global.missingStore }
-            let left = try await store.settings.all().filter { HostSettings.areMeant(by: $0.key, $0.value) }
+            let left = try await store.settings.all().filter { HostSettings.isHostSetting($0.key, value: $0.value) }
             let counts = try await store.copy(to: target)
             try await store.close()
             for (table, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {

@@ -6,12 +6,12 @@ import SMIMEGateway
 /// Decides which copy replaces the message in the mail server and which copies go to the next hop.
 extension MilterConnection {
     /// Sends all copies except one to the next hop. The remaining copy replaces the message in the mail server.
-    func place(_ delivery: MessageFlow.PendingDelivery) {
-        let place = Self.stayingCopy(of: delivery.copies, sender: envelope.sender.address)
-        let copy = delivery.copies[place]
+    func deliver(_ delivery: MessageFlow.PendingDelivery) {
+        let index = Self.indexOfReplacement(in: delivery.copies, sender: envelope.sender.address)
+        let copy = delivery.copies[index]
         var others = delivery.copies
-        others.remove(at: place)
-        guard !others.isEmpty else { return send(copy, delivery, placement: MessageFlow.Placement()) }
+        others.remove(at: index)
+        guard !others.isEmpty else { return send(copy, delivery, result: MessageFlow.DeliveryResult()) }
         // Before any copy is sent, this checks whether the mail server allows the changes.
         if let failure = failure(of: copy, delivery) { return delivery.done(failure) }
         guard let hop = settings.nextHop else {
@@ -21,14 +21,14 @@ extension MilterConnection {
         }
         let generation = generation
         let sent = MessageFlow.PendingDelivery(copies: others, slot: delivery.slot, record: delivery.record) {
-            [self] placement in
-            guard placement.failure == nil else { return delivery.done(placement) }
+            [self] result in
+            guard result.failure == nil else { return delivery.done(result) }
             // The mail server may stop before it receives the verdict and then send the message again.
-            delivery.record(placement.served) { [self] in
+            delivery.record(result.served) { [self] in
                 guard generation == self.generation, flow != nil else {
-                    return delivery.done(placement.failing(.undetermined, "the mail server has abandoned the message"))
+                    return delivery.done(result.failing(.undetermined, "the mail server has abandoned the message"))
                 }
-                send(copy, delivery, placement: placement)
+                send(copy, delivery, result: result)
             }
         }
         hop.deliver(sent)
@@ -36,7 +36,7 @@ extension MilterConnection {
 
     /// The index of the copy that replaces the message: the copy for the most recipients among those with the envelope sender
     /// `sender`, or among all copies if none has it.
-    private static func stayingCopy(of copies: [MessageFlow.MessageCopy], sender: String) -> Int {
+    private static func indexOfReplacement(in copies: [MessageFlow.MessageCopy], sender: String) -> Int {
         let places = copies.indices.filter { copies[$0].envelope.sender == sender }
         return (places.isEmpty ? Array(copies.indices) : places)
             .max { copies[$0].envelope.recipients.count < copies[$1].envelope.recipients.count } ?? 0
@@ -46,7 +46,7 @@ extension MilterConnection {
     private func failure(
         of copy: MessageFlow.MessageCopy,
         _ delivery: MessageFlow.PendingDelivery
-    ) -> MessageFlow.Placement? {
+    ) -> MessageFlow.DeliveryResult? {
         do {
             var trial = session
             _ = try trial.finish(try InPlaceSender(copy, delivery.slot, over: channel).verdict(for: envelope))
@@ -61,10 +61,10 @@ extension MilterConnection {
     private func send(
         _ copy: MessageFlow.MessageCopy,
         _ delivery: MessageFlow.PendingDelivery,
-        placement: MessageFlow.Placement
+        result: MessageFlow.DeliveryResult
     ) {
         guard !isOver else {
-            return delivery.done(placement.failing(.undetermined, "the mail server has closed the connection"))
+            return delivery.done(result.failing(.undetermined, "the mail server has closed the connection"))
         }
         do {
             let sender = try InPlaceSender(copy, delivery.slot, over: channel)
@@ -82,16 +82,16 @@ extension MilterConnection {
                     if let failure {
                         // Pieces of the body that were sent cannot be withdrawn, so the connection is closed.
                         close()
-                        return delivery.done(placement.failing(.undetermined, failure))
+                        return delivery.done(result.failing(.undetermined, failure))
                     }
                     channel.writeAndFlush(session.finishBody(), promise: nil)
-                    delivery.done(placement)
+                    delivery.done(result)
                 }
             )
         } catch let error as MilterEditError {
-            delivery.done(placement.failing(error.reply, "\(error)"))
+            delivery.done(result.failing(error.reply, "\(error)"))
         } catch {
-            delivery.done(placement.failing(.undetermined, "\(error)"))
+            delivery.done(result.failing(.undetermined, "\(error)"))
         }
     }
 }
@@ -145,7 +145,7 @@ extension MilterEditError {
     }
 }
 
-extension MessageFlow.Placement {
+extension MessageFlow.DeliveryResult {
     /// A failure before any copy was sent.
     static func failed(_ reply: SMTPReply, _ reason: String) -> Self { Self().failing(reply, reason) }
 

@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 
 /// Problems of the message around a signature, and of the sender's identity.
-enum MessageProvocations {
-    static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
+enum MessageProblemCases {
+    static let recipes: [ProblemCode: ProblemCaseTests.Recipe] = [
         .bareCR: { try inspect("From: alice@example.com\r\nSubject: a\rb\r\n\r\nhello\r\n") },
         .bareLF: { try inspect("From: alice@example.com\r\nSubject: a\n\r\nhello\r\n") },
         .base64Padding: {

@@ -2,7 +2,7 @@ import ByteStreams
 import InternetMessage
 
 /// A position in a message where a layer may begin: an entity, its depth, and its section.
-struct MessagePlace: Sendable {
+struct EntityLocation: Sendable {
     let part: LocatedEntity
     /// The number of messages and layers around the entity.
     let depth: Int
@@ -70,27 +70,27 @@ struct MessagePlace: Sendable {
     ///
     /// RFC 3501 §6.4.5: the body of a message that is not a multipart is section 1.
     /// - Throws: `MIMEError` if the embedded message cannot be read.
-    func parts() throws(MIMEError) -> [MessagePlace] {
+    func parts() throws(MIMEError) -> [EntityLocation] {
         guard part.entity.contentType.isMessage else {
             return part.entity.children.enumerated().map { index, child in
                 let section = section + [index + 1]
-                return MessagePlace(located(child), depth: depth, section: section, bodySection: section)
+                return EntityLocation(located(child), depth: depth, section: section, bodySection: section)
             }
         }
         guard let message = try part.entity.embeddedMessage(in: part.source) else { return [] }
         let place = section.isEmpty ? [1] : section
-        return [MessagePlace(located(message), depth: depth + 1, section: place, bodySection: place + [1])]
+        return [EntityLocation(located(message), depth: depth + 1, section: place, bodySection: place + [1])]
     }
 
     /// The position of `content`, which is inside the layer that begins here.
-    func inside(_ content: LocatedEntity) -> MessagePlace {
-        MessagePlace(content, depth: depth + 1, section: section, bodySection: bodySection)
+    func inside(_ content: LocatedEntity) -> EntityLocation {
+        EntityLocation(content, depth: depth + 1, section: section, bodySection: bodySection)
     }
 
     /// The position of `content`, which is the signed part of this multipart/signed.
-    func signedPart(_ content: Entity) -> MessagePlace {
+    func signedPart(_ content: Entity) -> EntityLocation {
         let section = section + [1]
-        return MessagePlace(located(content), depth: depth + 1, section: section, bodySection: section)
+        return EntityLocation(located(content), depth: depth + 1, section: section, bodySection: section)
     }
 
     private func located(_ entity: Entity) -> LocatedEntity { LocatedEntity(entity: entity, source: part.source) }

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 /// Problems that only commands report, when they import or learn something.
-enum CommandProvocations {
-    static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
+enum CommandProblemCases {
+    static let recipes: [ProblemCode: ProblemCaseTests.Recipe] = [
         .accountUnused: { try importing("$CERTS/bob/cert.pem --account bob@example.com") },
         .addressMismatch: { try importing("$CERTS/alice/alice.p12 --account eve@example.com --password-file pw") },
         .notLearned: { try importing("mail.eml $CERTS/bob/cert.pem") },

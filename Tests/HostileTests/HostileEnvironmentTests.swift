@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 /// Hostile accounts, stores and environments, tested through the command.
-@Suite struct PoorSurroundingsTests {
+@Suite struct HostileEnvironmentTests {
     private static let mail = Array("From: alice@example.com\r\nTo: alice@example.com\r\n\r\nhello\r\n".utf8)
 
     @Test(arguments: [4, 5, 6, 7, 8, 10, 16])
     func `with few file descriptors the result is whole or an error is reported`(count: Int) throws {
-        let home = try Home()
+        let home = try CommandEnvironment()
         try home.fill("alice")
         var runner = CommandRunner("bash", environment: home.environment, folder: home.folder)
         runner.timeLimit = .seconds(60)
@@ -59,7 +59,7 @@ import Testing
         ),
     ])
     func `a full disk loses nothing and is reported`(shortage: Shortage) throws {
-        let home = try Home()
+        let home = try CommandEnvironment()
         try home.fill("alice")
         func file(_ name: String) -> URL { home.folder.appending(path: name) }
         let lines = String(repeating: "a line of a mail that is not too short\r\n", count: 4000)
@@ -93,7 +93,7 @@ import Testing
             print("note: skipped, the command was built with a sanitizer, which reserves terabytes of addresses")
             return
         }
-        let home = try Home()
+        let home = try CommandEnvironment()
         try home.fill("alice")
         let output = home.folder.appending(path: "signed").path
         var runner = CommandRunner("bash", environment: home.environment, folder: home.folder)
@@ -131,7 +131,7 @@ import Testing
         ("TZ", "/etc/passwd"), ("TZ", "Pacific/Kiritimati"), ("COLUMNS", "0"), ("TMPDIR", "tmp"),
     ])
     func `the environment changes no verdict`(name: String, value: String) throws {
-        let home = try Home()
+        let home = try CommandEnvironment()
         try home.fill("alice")
         let tmp = home.folder.appending(path: "tmp")
         let settings =
@@ -157,7 +157,7 @@ import Testing
         String(repeating: "a", count: 5000) + "@example.com", "alice@example..com",
     ])
     func `an invalid address becomes neither an account nor a recipient`(name: String) throws {
-        let home = try Home()
+        let home = try CommandEnvironment()
         try home.fill("alice")
         let before = try home.run(["account", "list"]).text
         let output = home.folder.appending(path: "out").path
@@ -178,7 +178,7 @@ import Testing
     /// by the sender over the whole message.
     @Test(arguments: ["tampered", "untrusted", "unsigned", "part", "other sender"])
     func `nothing is learned without a valid signature by the sender`(kind: String) throws {
-        let home = try Home()
+        let home = try CommandEnvironment()
         try home.fill("alice")
         let bob = try Person.bob.get()
         let good = MailForge(from: "bob@example.com").signed(

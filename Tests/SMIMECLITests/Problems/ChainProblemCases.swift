@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 /// Problems of a certificate, its chain, and its revocation data.
-enum ChainProvocations {
-    static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
+enum ChainProblemCases {
+    static let recipes: [ProblemCode: ProblemCaseTests.Recipe] = [
         .certificateExpired: { try judge("expired") },
         .certificateNotYetValid: { try judge("future") },
         .certificateRevoked: { try judge("revoked", lists: [list()]) },

@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 /// Every problem code can be provoked, and has the level given in the table.
-@Suite struct ProvocationTests {
+@Suite struct ProblemCaseTests {
     typealias Recipe = @Sendable () async throws -> [Problem]
 
     /// One way to provoke each problem. The test fails for a code without one.
     private static let recipes: [[ProblemCode: Recipe]] = [
-        SignatureProvocations.recipes, ChainProvocations.recipes, MessageProvocations.recipes,
-        PKCS12Provocations.recipes,
-        CommandProvocations.recipes, OpeningProvocations.recipes,
+        SignatureProblemCases.recipes, ChainProblemCases.recipes, MessageProblemCases.recipes,
+        PKCS12ProblemCases.recipes,
+        CommandProblemCases.recipes, OpeningProblemCases.recipes,
     ]
 
     @Test(arguments: ProblemCode.allCases)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Problems of signatures.
-enum SignatureProvocations {
+enum SignatureProblemCases {
     private typealias Handmade = HandmadeSignedData
 
     /// The problems of the signature in a mail that consists of a handmade object.
@@ -22,7 +22,7 @@ enum SignatureProvocations {
         return try await opener.verify(MemorySource(Array(text.utf8))).report.layers.flatMap(\.problems)
     }
 
-    static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
+    static let recipes: [ProblemCode: ProblemCaseTests.Recipe] = [
         .algorithmUnsupported: { try check { $0.digest = DER.sequence(DER.rsadsi(2, 99)) } },
         .attributeDoubled: {
             try check { $0.attributes = Handmade.usual + [capabilities, capabilities] }

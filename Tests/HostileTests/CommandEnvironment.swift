@@ -3,7 +3,7 @@ import TestSupport
 
 /// The environment of commands that get hostile input: a store, a home and a folder for temporary files in a
 /// `TemporaryFolder`, which is removed with this object.
-final class Home: Sendable {
+final class CommandEnvironment: Sendable {
     private let temporary: TemporaryFolder
     let program: String
     let environment: [String: String]
@@ -27,7 +27,7 @@ final class Home: Sendable {
     }
 
     /// A copy of `home` with its contents.
-    convenience init(copying home: Home) throws {
+    convenience init(copying home: CommandEnvironment) throws {
         try self.init()
         let result = try CommandRunner("cp").run(["-a", home.folder.path + "/.", folder.path])
         guard result.status == 0 else { throw CocoaError(.fileWriteUnknown) }

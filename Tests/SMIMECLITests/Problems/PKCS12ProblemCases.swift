@@ -4,8 +4,8 @@ import PKIX
 import TestSupport
 
 /// Problems of PKCS#12 files.
-enum PKCS12Provocations {
-    static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
+enum PKCS12ProblemCases {
+    static let recipes: [ProblemCode: ProblemCaseTests.Recipe] = [
         .pkcs12BadCertificate: { try open([certificateBag(DER.sequence([5, 0]))]) },
         .pkcs12BadCRL: { try open([bag(4, DER.sequence(DER.rsadsi(1, 9, 23, 1), wrapped(DER.sequence([5, 0]))))]) },
         .pkcs12KeyWithoutCertificate: { try open([keyBag("carol")]) },

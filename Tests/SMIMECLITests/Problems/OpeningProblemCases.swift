@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 /// Problems that prevent a message from being opened, or are noticed then, from `smime decrypt --json`.
-enum OpeningProvocations {
-    static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
+enum OpeningProblemCases {
+    static let recipes: [ProblemCode: ProblemCaseTests.Recipe] = [
         .certificatesOnly: { try decrypting("certs.eml") },
         .decryptionFailed: { try decrypting("torn.eml") },
         .needsSecret: { try decrypting("password.eml") },

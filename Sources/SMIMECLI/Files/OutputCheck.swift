@@ -3,9 +3,9 @@ import Foundation
 import SMIMEAgent
 import SMIMEStore
 
-/// The files that outputs must not replace: the inputs of a command, its other outputs, files inside the store, and files with
+/// Checks that outputs do not replace the inputs of a command, its other outputs, files inside the store, or files with
 /// private keys.
-struct TakenPlaces {
+struct OutputCheck {
     private let location: StoreLocation
     private let files: [String]
 
@@ -26,18 +26,18 @@ struct TakenPlaces {
         guard !targets.isEmpty else { return }
         // Only existing files are compared: a new file cannot be one of the inputs.
         lazy var known = Dictionary(files.compactMap { path in FileIdentity(path).map { ($0, path) } }) { $1 }
-        let folders = try [location.dataFolder, location.keyFolder].map { try OutputFile.place(of: $0) }
-        var places: Set<String> = []
+        let folders = try [location.dataFolder, location.keyFolder].map { try OutputFile.absolutePath(of: $0) }
+        var paths: Set<String> = []
         for target in targets {
-            let place = try OutputFile.place(of: target)
-            if let file = FileIdentity(place).flatMap({ known[$0] }) {
+            let path = try OutputFile.absolutePath(of: target)
+            if let file = FileIdentity(path).flatMap({ known[$0] }) {
                 throw Failure(.usage, "\(file): the output would replace the input")
             }
-            guard !folders.contains(where: { place == $0 || place.hasPrefix($0 + "/") }) else {
+            guard !folders.contains(where: { path == $0 || path.hasPrefix($0 + "/") }) else {
                 throw Failure(.usage, "\(target): the output would be inside the store")
             }
             try PrivateKeyFile.check(target, replacing: replaceable)
-            guard places.insert(place).inserted else {
+            guard paths.insert(path).inserted else {
                 throw Failure(.usage, "\(target): two outputs would overwrite each other")
             }
         }
