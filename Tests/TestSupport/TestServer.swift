@@ -38,7 +38,7 @@ public enum TestServer: Sendable {
 
 extension Trait where Self == ConditionTrait {
     /// For suites that start `server`. They run only if SMIME_TEST_SERVERS is set, as `scripts/test --servers` and `--fleet`
-    /// do. `--servers` runs the suites of all files that contain `.startsServer(`, so a suite must be named as its file.
+    /// do. `--servers` runs the suites of all files that use this trait, so a suite must be named as its file.
     public static func startsServer(_ server: TestServer) -> Self {
         .enabled(if: server.mayStart, "\(server.reason)")
     }

@@ -7,7 +7,7 @@ package enum RevocationError: Error, Hashable, Sendable {
     case cancelled
     /// The host name has no address, or no host accepts a connection; the payload says why.
     case notReached(String)
-    /// The service was not asked, and no other one is, because `RevocationFetcher.maximumQuestions` were asked.
+    /// The service was not asked, and no other one is, because as many as permitted were asked.
     case questionLimit
     /// The service is in a private network and must not be contacted.
     case privateAddress
@@ -39,7 +39,7 @@ extension RevocationError: LocalizedError, CustomStringConvertible {
         case .cancelled: "cancelled"
         case .notReached(let why): "cannot be reached: \(why)"
         case .privateAddress: "not asked, as it is in a private network (setting revocation.private-addresses)"
-        case .questionLimit: "not asked, as \(RevocationFetcher.maximumQuestions) questions were asked before"
+        case .questionLimit: "not asked, as too many questions were asked before"
         case .silent(let since): "not asked again yet, as it gave no answer at \(since.formatted(.iso8601))"
         case .timeLimit: "no answer in time"
         case .unsupportedURL: "is not an http URL"

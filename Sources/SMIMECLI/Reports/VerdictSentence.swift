@@ -152,8 +152,8 @@ extension ProblemCode {
         case .certificateExpired: "ask the owner for the new certificate; older mail can be judged with --time"
         case .chainNoAnchor:
             """
-            if you know the root: smime trust add FILE-OR-MAIL. If a certificate of the chain is missing: smime import \
-            FILE. Or compare fingerprints: smime recipient trust ADDR
+            if you know the root: smime trust add FILE-OR-MAIL. If an issuer is missing: smime import FILE. Or compare \
+            fingerprints: smime recipient trust ADDR
             """
         case .crlExpired, .signerCertificateMissing: "\(advice): smime import FILE"
         case .headerDiffers, .headerUnprotected: "\(advice): smime verify --verbose FILE"
