@@ -45,6 +45,20 @@ import Testing
         #expect(try mail(resent + Self.author, from: EnvelopeSender("me@example.com")).sender.text == "me@example.com")
     }
 
+    @Test(arguments: [
+        "Alice <alice@example.com>", "alice@example.com (Alice)", "(Alice) alice@example.com", "alice@example.com ",
+        "\t<alice@example.com>", "\"A, B\" <alice@example.com>",
+    ])
+    func `A sender with a name, a comment or blanks is the address that sendmail reads`(sender: String) throws {
+        #expect(try mail(Self.author, from: EnvelopeSender(sender)).sender.text == "alice@example.com")
+        #expect(EnvelopeSender(sender).addressForRules?.text == "alice@example.com")
+    }
+
+    @Test(arguments: ["a@example.com, b@example.com", "g: a@example.com;", "x<a@example.com"])
+    func `A sender that is not one address is not changed`(sender: String) throws {
+        #expect(try mail(Self.author, from: EnvelopeSender(sender)).sender.text == sender)
+    }
+
     @Test func `Fields of an earlier resending count no more`() throws {
         let latest = "Resent-From: carol@example.com\nResent-To: dave@example.com\n"
         let earlier = "Resent-From: bob@example.com\nResent-To: old@example.com\nResent-Cc: older@example.com\n"

@@ -32,12 +32,16 @@ public enum EnvelopeSender: Hashable, Sendable {
     ///
     /// The rules of a domain, and of the address without the detail, also apply to an address that no account can have, such
     /// as one with a long local part, a comment, misplaced dots or invisible characters, or a dot at the end of the domain.
-    var addressForRules: EmailAddress? {
+    package var addressForRules: EmailAddress? {
         // Scalars are searched, because mail servers compare bytes: for them, a combining mark does not change the @ before
         // it.
         guard case .other(let text) = self else { return address }
         let bare = text.unicodeScalars.withoutComments
-        var scalars = (bare.contains("@") ? bare : Array(text.unicodeScalars))[...]
+        var scalars = (bare.contains("@") ? bare : Array(text.unicodeScalars)).trimmed
+        // Mail servers take the address from brackets, also after a name.
+        if scalars.last == ">", let start = scalars.lastIndex(of: "<") {
+            scalars = scalars[(start + 1)...].dropLast().trimmed
+        }
         if scalars.first == "@", let colon = scalars.firstIndex(of: ":") { scalars = scalars[(colon + 1)...] }
         guard let at = scalars.lastIndex(of: "@") else { return nil }
         var domain = scalars[(at + 1)...]
@@ -101,5 +105,15 @@ extension EmailAddress {
         let forms = ["\(local)@\(domain)"] + (isSafe ? ["\"\(local)\"@\(domain)"] : [])
         guard let address = forms.lazy.compactMap({ try? EmailAddress(envelope: $0) }).first else { return nil }
         self = address
+    }
+}
+
+extension Collection<Unicode.Scalar> where Index == Int {
+    /// The scalars without white space at both ends.
+    fileprivate var trimmed: ArraySlice<Unicode.Scalar> {
+        var scalars = Array(self)[...]
+        while scalars.first?.properties.isWhitespace == true { scalars.removeFirst() }
+        while scalars.last?.properties.isWhitespace == true { scalars.removeLast() }
+        return scalars
     }
 }

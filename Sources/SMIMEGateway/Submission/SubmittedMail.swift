@@ -62,9 +62,14 @@ package struct SubmittedMail: Sendable {
         self.source = try Self.completed(source, header, author: written, named: name, qualifier: qualifier)
     }
 
+    /// The sender with a domain, as sendmail reads it: without a name, a comment and blanks around the address.
     private static func qualified(_ sender: EnvelopeSender, _ qualifier: AddressQualifier) -> EnvelopeSender {
         guard case .other(let text) = sender else { return sender }
-        return EnvelopeSender(qualifier.qualified(text))
+        let whole = EnvelopeSender(qualifier.qualified(text))
+        guard case .other = whole, let list = try? AddressList(qualifier.qualified(list: text)),
+            !list.defects.contains(.malformed), list.mailboxes.count == 1, let address = list.addresses.first
+        else { return whole }
+        return .address(address)
     }
 
     /// The recipients in `argument`, which may be an address list, as in cron's MAILTO: `eve,fred` or `Eve <eve@example.com>`.
