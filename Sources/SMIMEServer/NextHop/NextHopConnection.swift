@@ -15,6 +15,8 @@ final class NextHopConnection: ChannelInboundHandler {
     private var timer: DeadlineTimer?
     /// Whether the connection was idle before the current delivery, and no content was sent for the delivery yet.
     private var isUntried = false
+    /// Whether the next hop has answered a transaction of the current delivery, and the next transaction has not begun.
+    private var isBetweenTransactions = false
     /// The number of transactions that began on this connection.
     private var transactionCount = 0
     /// Whether the connection gets no other message, and ends as soon as the session is ready.
@@ -44,6 +46,7 @@ final class NextHopConnection: ChannelInboundHandler {
         guard !isClosed else { return hop.deliverOverNewConnection(delivery) }
         self.delivery = delivery
         isUntried = !isFresh
+        isBetweenTransactions = false
         guard session.isReady else { return drain() }
         begin()
     }
@@ -70,6 +73,7 @@ final class NextHopConnection: ChannelInboundHandler {
             return hop.becameIdle(self)
         }
         transactionCount += 1
+        isBetweenTransactions = false
         session.begin(transaction)
         drain()
     }
@@ -96,9 +100,14 @@ final class NextHopConnection: ChannelInboundHandler {
                 isUntried = false
                 sendContent()
                 hasWritten = true
-            case .accepted(let reply): delivery?.accepted(reply)
-            case .probed: delivery?.probed()
+            case .accepted(let reply):
+                isBetweenTransactions = true
+                delivery?.accepted(reply)
+            case .probed:
+                isBetweenTransactions = true
+                delivery?.probed()
             case .refused(let refusals):
+                isBetweenTransactions = true
                 unsent = nil
                 if isLimit(refusals) { continueOverNewConnection() } else { delivery?.refused(refusals) }
             case .unusable(let failure): end(failure)
@@ -186,6 +195,9 @@ final class NextHopConnection: ChannelInboundHandler {
         channel.close(promise: nil)
         guard let left else { return }
         if isUntried, failure.outcome != .unknown { return hop.deliverOverNewConnection(left) }
+        // The next hop may only have a limit for one connection. Each connection handles at least one transaction, so this
+        // ends.
+        if isBetweenTransactions, failure.outcome == .noMessage { return hop.deliverOverNewConnection(left) }
         left.fail(
             SMTPReply(451, "4.4.2", text: "the connection to the mail server behind the gateway has failed"),
             failure

@@ -10,7 +10,10 @@ import NIOPosix
 final class NextHopDelivery {
     private let delivery: MessageFlow.PendingDelivery
     private var copies: [MessageFlow.MessageCopy] { delivery.copies }
+    /// The questions about the recipients; none if there is only one copy.
+    private let probes: [SMTPTransaction]
     private var result = MessageFlow.DeliveryResult()
+    /// The index of the current probe or copy.
     private var place = 0
     private var isProbing: Bool
     /// The number of served recipients that are recorded.
@@ -18,7 +21,40 @@ final class NextHopDelivery {
 
     init(_ delivery: MessageFlow.PendingDelivery) {
         self.delivery = delivery
-        isProbing = delivery.copies.count > 1
+        probes = delivery.copies.count > 1 ? Self.probes(of: delivery.copies) : []
+        isProbing = !probes.isEmpty
+    }
+
+    /// The number of recipients that a mail server must accept in one transaction (RFC 5321 §4.5.3.1.8).
+    private static let probedRecipients = 100
+
+    /// Transactions without content that name all recipients of the copies.
+    ///
+    /// They are few, because mail servers limit how many a connection may have: Exim to ten (`smtp_accept_max_nonmail`),
+    /// Postfix to a hundred (`smtpd_junk_command_limit`).
+    private static func probes(of copies: [MessageFlow.MessageCopy]) -> [SMTPTransaction] {
+        var probes: [SMTPTransaction] = []
+        for copy in copies {
+            var probe = transaction(for: copy)
+            probe.isProbe = true
+            if let last = probes.last, last.envelope.sender == copy.envelope.sender,
+                last.envelope.recipients.count + copy.envelope.recipients.count <= probedRecipients
+            {
+                probes.removeLast()
+                probe.envelope.recipients = last.envelope.recipients + probe.envelope.recipients
+                probe.content.size = max(last.content.size, probe.content.size)
+                probe.content.isEightBit = last.content.isEightBit || probe.content.isEightBit
+            }
+            probes.append(probe)
+        }
+        return probes
+    }
+
+    private static func transaction(for copy: MessageFlow.MessageCopy) -> SMTPTransaction {
+        SMTPTransaction(
+            copy.envelope,
+            content: SMTPTransaction.Content(size: copy.content.count, isEightBit: copy.isEightBit)
+        )
     }
 
     /// Calls `then` when the next transaction may begin. If there is a next transaction, the recipients served so far are
@@ -34,17 +70,13 @@ final class NextHopDelivery {
 
     /// The next transaction; nil when all are done, in which case the result is reported to the delivery.
     func next() -> SMTPTransaction? {
-        if place == copies.count, isProbing { (place, isProbing) = (0, false) }
+        if isProbing, place == probes.count { (place, isProbing) = (0, false) }
+        if isProbing { return probes[place] }
         guard place < copies.count else {
             delivery.done(result)
             return nil
         }
-        let copy = copies[place]
-        return SMTPTransaction(
-            copy.envelope,
-            content: SMTPTransaction.Content(size: copy.content.count, isEightBit: copy.isEightBit),
-            isProbe: isProbing
-        )
+        return Self.transaction(for: copies[place])
     }
 
     /// The content of the current transaction.
@@ -61,10 +93,10 @@ final class NextHopDelivery {
         place += 1
     }
 
-    /// Records that the next hop accepts the recipients of the current copy.
+    /// Records that the next hop accepts the recipients of the current probe.
     func probed() { place += 1 }
 
-    /// Records that the next hop refused the current copy.
+    /// Records that the next hop refused the current copy or probe.
     func refused(_ refusals: [SMTPRefusal]) {
         let refusal = refusals.first(where: \.reply.isPermanent) ?? refusals.first
         note(refusal.map { reply(to: $0) } ?? SMTPReply(451, "4.4.0", text: "refused"))
@@ -75,7 +107,7 @@ final class NextHopDelivery {
 
     /// The reply for a refusal. All recipients get it, so it names the one that was refused.
     private func reply(to refusal: SMTPRefusal) -> SMTPReply {
-        let recipients = copies[place].envelope.recipients
+        let recipients = (isProbing ? probes[place] : Self.transaction(for: copies[place])).envelope.recipients
         guard case .recipient(let index) = refusal.subject, recipients.indices.contains(index),
             recipients.count > 1 || copies.count > 1, !refusal.reply.text.contains(recipients[index].address)
         else { return refusal.reply }

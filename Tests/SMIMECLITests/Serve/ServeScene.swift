@@ -17,19 +17,27 @@ final class ServeScene {
     ///   - refusals: see `MailSink`.
     ///   - heldText: see `MailSink`.
     ///   - limit: see `MailSink`.
+    ///   - resetLimit: see `MailSink`.
     init(
         _ options: [String] = [],
         variables: [String: String] = [:],
         refusing refusals: [String: String] = [:],
         holding heldText: String? = nil,
-        limit: Int = .max
+        limit: Int = .max,
+        resetLimit: Int = .max
     ) throws {
         folder = try TemporaryFolder()
         smime = try Tool.smime()
         self.options = options
         environment = ProcessInfo.processInfo.environment
             .merging(["SMIME_HOME": folder.file("home").path]) { $1 }.merging(variables) { $1 }
-        sink = try MailSink(on: folder.file("hop").path, refusing: refusals, holding: heldText, limit: limit)
+        sink = try MailSink(
+            on: folder.file("hop").path,
+            refusing: refusals,
+            holding: heldText,
+            limit: limit,
+            resetLimit: resetLimit
+        )
         try Data("test".utf8).write(to: folder.file("pw"))
         try run(["import", Fixtures.certs.appending(path: "alice/alice.p12").path, "--password-file", path("pw")])
         try run(["import", "--trust", Fixtures.certs.appending(path: "ca/root.pem").path])
