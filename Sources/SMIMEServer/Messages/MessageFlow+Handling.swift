@@ -130,8 +130,7 @@ extension MessageFlow {
         log.addDetail("next_hop_reply", result.replies)
         guard let failure = result.failure else {
             isAccepted = true
-            let names = result.names.joined(separator: ", ")
-            return end(SMTPReply(250, "2.0.0", text: names.isEmpty ? "sent" : "sent as \(names)"))
+            return end(SMTPReply(250, "2.0.0", text: result.acceptance))
         }
         if result.isUnknown {
             core.metrics.unknown += 1

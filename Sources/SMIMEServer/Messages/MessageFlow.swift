@@ -39,6 +39,13 @@ package final class MessageFlow {
             (self.served, self.failure, self.reason) = (served, failure, reason)
         }
 
+        /// The text of the reply if all copies were accepted. The log has all queue ids.
+        var acceptance: String {
+            guard let first = names.first else { return "sent" }
+            let all = names.joined(separator: ", ")
+            return all.utf8.count <= 150 ? "sent as \(all)" : "sent as \(first) and \(names.count - 1) more"
+        }
+
         /// The failure for the log; nil if there is none.
         var error: String? {
             guard let failure else { return nil }

@@ -17,13 +17,17 @@ final class MailSink: Sendable {
     private let held = Mutex((count: 0, isReleased: false))
     /// The number of messages that are accepted over one connection.
     private let limit: Int
+    /// The number of commands RSET that are accepted over one connection. The next one ends it, as Exim does.
+    private let resetLimit: Int
 
     init(
         on path: String,
         refusing refusals: [String: String] = [:],
         holding heldText: String? = nil,
-        limit: Int = .max
+        limit: Int = .max,
+        resetLimit: Int = .max
     ) throws {
+        self.resetLimit = resetLimit
         self.refusals = refusals
         self.heldText = heldText
         self.limit = limit
@@ -52,7 +56,7 @@ final class MailSink: Sendable {
     private func serve(_ socket: LineSocket) {
         socket.send("220 sink ESMTP\r\n")
         var mail = Mail()
-        var count = 0
+        var (count, resetCount) = (0, 0)
         while let line = socket.line().map({ String(decoding: $0, as: UTF8.self) }) {
             switch line.prefix(4).uppercased() {
             case "EHLO": socket.send("250-sink\r\n250-PIPELINING\r\n250-8BITMIME\r\n250-DSN\r\n250 SMTPUTF8\r\n")
@@ -87,6 +91,10 @@ final class MailSink: Sendable {
                 // The first form is that of Postfix, the second that of OpenSMTPD.
                 let forms = ["Ok: queued as Q\(number)", "Q\(number) Message accepted for delivery"]
                 socket.send("250 2.0.0 \(forms[number % 2])\r\n")
+            case "RSET":
+                resetCount += 1
+                guard resetCount <= resetLimit else { return socket.send("554 Too many nonmail commands\r\n") }
+                socket.send("250 2.0.0 Ok\r\n")
             case "QUIT":
                 socket.send("221 2.0.0 Bye\r\n")
                 return

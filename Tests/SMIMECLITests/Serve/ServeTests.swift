@@ -63,14 +63,39 @@ import Testing
     }
 
     @Test func `a next hop that takes few messages over a connection gets more connections`() throws {
-        // Two copies need four transactions, because the next hop is first asked about all recipients.
-        let scene = try ServeScene(limit: 3)
+        // Two copies need three transactions, because the next hop is first asked about all recipients.
+        let scene = try ServeScene(limit: 2)
         for _ in 0..<5 {
             let replies = try scene.send(ServeScene.mail(), from: alice, to: [bob, "eve@example.org"], via: "out")
             #expect(replies.first?.hasPrefix("250") == true, "\(replies)")
         }
         #expect(scene.sink.all.count == 10)
         #expect(scene.sink.all.filter { $0.envelope.last?.contains("eve") == true }.count == 5)
+    }
+
+    @Test(arguments: [0, 1])
+    func `a next hop that limits RSET over a connection gets all copies of a message, each once`(limit: Int) throws {
+        let scene = try ServeScene(resetLimit: limit)
+        for _ in 0..<3 {
+            let replies = try scene.send(ServeScene.mail(), from: alice, to: [bob, "eve@example.org"], via: "out")
+            #expect(replies.first?.hasPrefix("250") == true, "\(replies)")
+        }
+        #expect(scene.sink.all.count == 6)
+        #expect(scene.sink.all.filter { $0.envelope.last?.contains("eve") == true }.count == 3)
+    }
+
+    @Test func `replies fit into the little room that some mail servers have for them`() throws {
+        let long = String(repeating: "no ", count: 150)
+        let scene = try ServeScene(refusing: ["eve": "550 5.1.1 \(long)"])
+        let certificate = Fixtures.certs.appending(path: "no-usages/cert.pem").path
+        try scene.run(["recipient", "add", "@many.example", certificate, "--trust"])
+        let many = (1...60).map { "a\($0)@many.example" }
+        let replies = try scene.send(ServeScene.mail(), from: alice, to: [bob] + many, via: "out")
+        #expect(replies == ["250 2.0.0 sent as Q1 and 60 more"])
+        #expect(scene.sink.all.count == 61)
+        let refused = try scene.send(ServeScene.mail(), from: "x@example.org", to: ["eve@example.org"], via: "in")
+        #expect(refused.count == 1 && refused.allSatisfy { $0.hasPrefix("550 5.1.1 no") && $0.hasSuffix(" ...") })
+        #expect(refused.allSatisfy { $0.utf8.count <= 248 }, "\(refused)")
     }
 
     @Test func `a message that ends its worker is tried once more, and other messages are served`() throws {

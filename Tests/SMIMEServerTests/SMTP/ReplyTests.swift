@@ -56,6 +56,20 @@ import Testing
     }
 
     @Test(
+        "a short reply has one line of at most 250 bytes",
+        arguments: ["a b", "short", String(repeating: "é", count: 900)]
+    )
+    func short(text: String) {
+        for count in [1, 2, 60, 61, 62, 63, 64, 80, 400] {
+            let reply = SMTPReply(550, "5.999.999", text: Array(repeating: text, count: count).joined(separator: " "))
+            let wire = String(buffer: reply.shortened.encoded())
+            #expect(wire.utf8.count <= 250 && wire.hasSuffix("\r\n") && wire.split(separator: "\r\n").count == 1)
+            let whole = String(buffer: reply.encoded())
+            #expect(whole.utf8.count > 250 ? wire.hasSuffix(" ...\r\n") : wire == whole)
+        }
+    }
+
+    @Test(
         "a reply that is written is read as it was",
         arguments: ["Ok", "", "a\nb", "a\n\nb c", "5.7.1 in the text", "-dash"]
     )

@@ -79,7 +79,9 @@ extension SMTPServerSession {
     /// Appends a reply, with its enhanced code if ENHANCEDSTATUSCODES was announced.
     mutating func reply(_ reply: SMTPReply) {
         let isEnhanced = client.isExtended && settings.extensions.contains(.enhancedStatusCodes)
-        reply.write(to: &output, withEnhancedCode: isEnhanced)
+        let isHello = reply.code == 250 && reply.enhancedCode == nil
+        let isShort = settings.dialect == .lmtp && !isHello
+        (isShort ? reply.shortened : reply).write(to: &output, withEnhancedCode: isEnhanced)
     }
 
     mutating func reply(_ code: Int, _ enhancedCode: EnhancedStatusCode?, text: String) {

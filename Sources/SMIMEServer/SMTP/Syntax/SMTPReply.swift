@@ -59,6 +59,21 @@ extension SMTPReply {
     /// The maximum number of lines in a reply; further lines are dropped.
     static let maximumLines = 20
 
+    /// The maximum length of a short reply in bytes, including its end.
+    private static let maximumShortLength = 250
+
+    /// The reply with a text that fits into one short line; the rest of the text is left out.
+    ///
+    /// LMTP clients may have little room for a reply. Exim's takes all lines of a reply together for malformed if they have more
+    /// than 256 bytes, and tries again although the message was accepted.
+    package var shortened: SMTPReply {
+        let length = Self.maximumShortLength - "250 2.000.000 \r\n".utf8.count
+        let lines = harmlessLines(of: length)
+        guard lines.count > 1 else { return self }
+        let mark = " ..."
+        return SMTPReply(code, enhancedCode, text: harmlessLines(of: length - mark.utf8.count)[0] + mark)
+    }
+
     /// Appends the reply to `buffer`, in the encoding of ``encoded(withEnhancedCode:)``.
     package func write(to buffer: inout ByteBuffer, withEnhancedCode: Bool) {
         let prefix = withEnhancedCode ? enhancedCode.map { "\($0) " } ?? "" : ""
