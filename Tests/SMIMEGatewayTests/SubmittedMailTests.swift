@@ -54,7 +54,7 @@ import Testing
         #expect(EnvelopeSender(sender).addressForRules?.text == "alice@example.com")
     }
 
-    @Test(arguments: ["a@example.com, b@example.com", "g: a@example.com;", "x<a@example.com"])
+    @Test(arguments: ["a@example.com, b@example.com", "x<a@example.com"])
     func `A sender that is not one address is not changed`(sender: String) throws {
         #expect(try mail(Self.author, from: EnvelopeSender(sender)).sender.text == sender)
     }

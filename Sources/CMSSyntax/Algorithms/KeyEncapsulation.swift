@@ -23,8 +23,8 @@ struct KeyEncapsulation: Sendable {
         ([1, 2, 840, 113549, 1, 9, 16, 3, 30], .sha512),
     ]
 
-    /// The parameters for wrapping a key of `count` bytes: those that every program must support (RFC 9936 §2.1). The
-    /// wrapping key is as long as the wrapped key, or longer if the scheme is stronger.
+    /// The parameters for wrapping a key of `count` bytes: HKDF with SHA-256, which every program must support (RFC 9936
+    /// §2.1), and AES key wrap. The wrapping key is as long as the wrapped key, but not shorter than the scheme requires.
     init(writing scheme: PostQuantumScheme, ciphertext: [UInt8], forKeyOf count: Int) throws {
         self.scheme = scheme
         kdfDigest = .sha256

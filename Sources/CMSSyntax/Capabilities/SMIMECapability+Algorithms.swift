@@ -23,9 +23,8 @@ extension SMIMECapability {
         return Recipient.RSAWrapping.allCases.first { $0.digest == digest }
     }
 
-    /// The capabilities that smime announces: all recommended algorithms that it can read, best first.
-    ///
-    /// The order is ciphers, key wrapping (RFC 5753 §8, RFC 8418 §5), compression (RFC 3274 §2).
+    /// The capabilities that smime announces, in this order: ciphers, best first; key encryption (RFC 5753 §8, RFC 8418 §5,
+    /// RFC 9936 §2.4); compression (RFC 3274 §2).
     package static let ours: [SMIMECapability] = {
         let ciphers: [ContentCipher] = [
             .aes256GCM, .aes128GCM, .chaCha20Poly1305, .aes192GCM, .aes256CBC, .aes192CBC, .aes128CBC,

@@ -15,7 +15,7 @@ extension ProblemCode {
         case .blankBeforeColon: "a field has a blank between its name and the colon"
         case .byteOrderMark: "the header begins with a byte order mark"
         case .certificateAddressMalformed:
-            "an address in the certificate is malformed, for example because of control characters or a missing domain"
+            "an address in the certificate has no domain or is malformed otherwise, or an address or the name has control characters"
         case .certificateExpired: "the certificate has expired"
         case .certificateNoAddress:
             "the certificate names no address in subjectAltName or emailAddress"

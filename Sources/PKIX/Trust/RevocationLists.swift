@@ -29,7 +29,7 @@ struct RevocationLists {
     private let places: [EncodingKey: [Int]]
     /// The keys that are known to have signed lists, by the lists' fingerprints.
     private let knownKeys: [Fingerprint: PublicKeyDigest]
-    /// The certificates whose subject is the issuer of a list.
+    /// The certificates outside the path whose subject is the issuer of a list.
     private let signers: [Certificate]
     let budget: WorkBudget
 

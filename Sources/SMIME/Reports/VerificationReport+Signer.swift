@@ -190,7 +190,8 @@ package enum AssertedSigner: Hashable, Sendable {
         }
     }
 
-    /// Whether `author`, the address in From that the certificate names, is the required one.
+    /// Whether `author`, the address in From that the certificate names, is the required address. If a certificate is
+    /// required, any author is enough.
     fileprivate func names(_ author: EmailAddress?) -> Bool {
         switch self {
         case .address(let address): author == address

@@ -54,7 +54,7 @@ extension DoctorRemedy {
         case .listSettings: "see smime config list"
         case .repairSource(let kind): "repair it, or remove the setting: smime config unset lookup.\(kind)"
         case .renew: "have a new certificate issued, then smime import FILE"
-        case .renewRevoked: "if there is no other one: have a new certificate issued, then smime import FILE"
+        case .renewRevoked: "if the account has no other certificate: have a new one issued, then smime import FILE"
         case .replaceList(let path):
             "replace it by a newer one, and check the program that fetches it; or remove the file if it is not needed: rm \(shell: path)"
         case .restoreStore: "put back a copy: smime store restore FILE"

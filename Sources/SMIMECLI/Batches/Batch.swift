@@ -21,7 +21,9 @@ struct Batch {
             do {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             } catch {
-                throw Failure(.cannotCreate, "\(folder): cannot create the directory")
+                let cause = (error as? CocoaError)?.underlying as? POSIXError
+                let reason = cause.map { ": \(String(cString: strerror($0.code.rawValue)))" } ?? ""
+                throw Failure(.cannotCreate, "\(folder): cannot create the directory\(reason)")
             }
         }
     }

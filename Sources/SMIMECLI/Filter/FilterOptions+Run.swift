@@ -54,7 +54,7 @@ extension FilterOptions {
         } catch {
             let refusal = await refusal(for: error, in: role)
             let status = FilterStatus.report(refusal)
-            // Warnings go only to the log: a bounce must not reveal files and settings of this host.
+            // If the mail returns, warnings go only to the log: the bounce must not reveal files and settings of this host.
             if !refusal.isPermanent || FilterStatus.isAtTerminal { line.warnings.all.forEach(Console.warning) }
             line.write(status: refusal.isPermanent ? "bounced" : "deferred", refusal.logText)
             try? printFailure(status, refusal, because: error)

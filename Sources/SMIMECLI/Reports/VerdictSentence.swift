@@ -93,7 +93,7 @@ struct VerdictAxis {
     ///
     /// The axis `sender` is `ok` only if the content is unchanged and the chain is trusted: otherwise anyone could have made the
     /// certificate that names the sender. The axis `trusted` is `ok` only if the content is unchanged: otherwise an attacker
-    /// chose the certificate.
+    /// may have chosen the certificate.
     static func all(of signer: VerificationReport.Signer) -> [VerdictAxis] {
         let isProven = signer.integrity.holds && signer.chain.holds
         let sender = signer.isOtherThanSender ? State.failed : state(signer.identity)

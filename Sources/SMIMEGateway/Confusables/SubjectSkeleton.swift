@@ -34,7 +34,7 @@ struct SubjectSkeleton {
 
     init(_ text: String) { self.init(Array(text.unicodeScalars)) }
 
-    /// The text as it appears to people.
+    /// The skeleton as a string.
     var text: String { String(glyphs.map(\.character)) }
 
     /// Whether `scalar` is a colon, or resembles a colon.

@@ -183,8 +183,8 @@ struct StoreCopy {
         }
     }
 
-    /// Whether this host has the key file that the copy needs; true if the copy needs none, or has a passphrase and this
-    /// host has the key file of another store.
+    /// False if the copy needs a key file, and this host has none. A key file of another store is enough if the copy also
+    /// has a passphrase.
     ///
     /// - Throws: `.foreignCopy` if the key file belongs to another store, and the copy has no passphrase either.
     func hasKeyFile(at location: StoreLocation) throws(KeystoreError) -> Bool {

@@ -48,7 +48,7 @@ public struct KnownRecipient: Sendable {
     public var owner: String { address.text }
     /// The certificate to which mail is encrypted.
     public let certificate: Certificate
-    /// The first source of the certificate.
+    /// The source from which the certificate was first known; `identity` if a learned certificate became the account's own.
     public let source: Source
     /// Details about the source, such as the Message-ID of the mail from which the certificate was learned; nil if there
     /// are none.

@@ -54,7 +54,7 @@ final class SQLDatabase {
     /// Whether this process can write all tables. A gateway's role on a server cannot (`StoreRole`).
     func isOwner() throws -> Bool { try connection.isOwner() }
 
-    /// The damage that the engine finds in its own storage, one sentence each.
+    /// A sentence for each fault that SQLite finds in its file; empty for PostgreSQL.
     func damagedPages() throws -> [String] { try connection.damagedPages() }
 
     /// The number of broken references in each table.
@@ -190,7 +190,7 @@ protocol SQLConnection {
     /// Makes automatic IDs continue after the largest ID in `table`, after rows with explicit IDs were inserted.
     func continueKeys(of table: String) throws
 
-    /// The damage that the engine finds in its own storage, one sentence each.
+    /// A sentence for each fault that SQLite finds in its file; empty for PostgreSQL.
     func damagedPages() throws -> [String]
 
     /// The number of broken references in each table.

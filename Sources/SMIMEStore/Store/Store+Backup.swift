@@ -50,12 +50,12 @@ extension Store {
     /// data. Processes that have the old store open must be stopped first, because they keep writing to it.
     ///
     /// - Returns: the new paths of the directories; empty if there was no store.
-    /// - Throws: `.busy`, `.cannotCreate`, `.permissions`, `.notWritable`, `.writeFailed`
+    /// - Throws: `.busy`, `.cannotCreate`, `.notPossible`, `.permissions`, `.notWritable`, `.writeFailed`
     package static func startOver(_ location: StoreLocation, at time: Date) async throws(KeystoreError) -> [String] {
         guard location.server == nil else {
             throw .notPossible(
                 path: location.path,
-                why: "name another database, and make a store there: smime store init"
+                why: "a store on a server cannot be put aside; make a new one in another database: smime store init"
             )
         }
         return try await onBlockingThread { () throws(KeystoreError) in

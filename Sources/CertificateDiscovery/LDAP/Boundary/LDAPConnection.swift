@@ -64,6 +64,9 @@ package final class LDAPConnection {
         var isServer: CInt = 0
         try set(LDAP_OPT_X_TLS_REQUIRE_CERT, &demand)
         try set(LDAP_OPT_X_TLS_PROTOCOL_MIN, &version)
+        // If the certificate names hosts, its common name is ignored (RFC 6125 §6.4.4). libldap 2.4 does not know this option.
+        var alternativeNames = CInt(LDAP_OPT_X_TLS_TRY)
+        _ = library.setOption(pointer, CInt(LDAP_OPT_X_TLS_REQUIRE_SAN), &alternativeNames)
         let code = library.setOption(pointer, CInt(LDAP_OPT_X_TLS_CACERTFILE), authorities)
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
         // Without a new TLS context, libldap ignores the options above.

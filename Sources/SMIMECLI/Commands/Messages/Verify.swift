@@ -51,7 +51,7 @@ extension SMIMECommand {
 
         func validate() throws {
             if input.paths.count > 1, content != nil || detachedSignature != nil {
-                throw ValidationError("--content and --detached-signature take one file")
+                throw ValidationError("--content and --detached-signature allow only one input")
             }
             if verification.json, let content, Output.isStandard(content) {
                 throw ValidationError("--json needs a file for --content")

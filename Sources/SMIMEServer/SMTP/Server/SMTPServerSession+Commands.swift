@@ -111,7 +111,7 @@ extension SMTPServerSession {
         case greeting
         /// The next line is a command.
         case command
-        /// `.message` was returned. The command is the one that begins the content.
+        /// The caller got the envelope (`.message`), and will accept or refuse the message. The command begins the content.
         case deciding(ContentCommand)
         /// The content after DATA is being received.
         case content
