@@ -1,0 +1,83 @@
+/// A file that `Store.backup` created, checked before it may replace a store.
+struct StoreCopy {
+    let path: String
+    private let reader: SQLiteEngine
+    private let protectors: Protectors
+
+    /// - Throws: `.malformedBackup` if the file is damaged or no store; `.newer`; `.older`.
+    init(_ path: String) throws(KeystoreError) {
+        self.path = path
+        // Opening must not create files beside the copy. This is unavoidable if the copy includes the log of a store in
+        // use.
+        reader = try Self.attempt(path) {
+            try SQLiteEngine.openReader(path, isFrozen: !StoreDatabase.hasLog(path))
+        }
+        let reader = reader
+        protectors = try Self.attempt(path) {
+            try StoreDatabase.schemaVersion(of: reader, path)
+            return try reader.readNow { database in
+                let findings = try Store.damage(in: database) + Store.changedCertificates(in: database)
+                if let finding = findings.first(where: { $0.level == .error }) {
+                    throw KeystoreError.malformedBackup(path: path, detail: finding.text)
+                }
+                return try Protectors(in: database)
+            }
+        }
+        guard protectors.protection != nil else {
+            throw KeystoreError.malformedBackup(
+                path: path,
+                detail: "neither a key file nor a passphrase opens its private keys"
+            )
+        }
+    }
+
+    /// False if the copy needs a key file, and this host has none. A key file of another store is enough if the copy also
+    /// has a passphrase.
+    ///
+    /// - Throws: `.foreignCopy` if the key file belongs to another store, and the copy has no passphrase either.
+    func hasKeyFile(at location: StoreLocation) throws(KeystoreError) -> Bool {
+        guard let sealed = protectors.keyFile else { return true }
+        do throws(KeystoreError) {
+            _ = try StoreKey(sealed: sealed, location: location)
+            return true
+        } catch {
+            switch error {
+            case .keyMissing: return false
+            case .keyMismatch:
+                if protectors.passphrase != nil { return true }
+                throw KeystoreError.foreignCopy(path: path, keyFile: location.keyFile)
+            default: throw error
+            }
+        }
+    }
+
+    /// Writes the copy's content to a new file, with the newest schema version.
+    func write(to target: String) throws(KeystoreError) {
+        do {
+            try reader.writeCopy(to: target)
+            try StoreDatabase.complete(target)
+            try StoreFolder.synchronize(target)
+        } catch {
+            StoreDatabase.remove(target)
+            throw Self.isDamage(error) ? Self.malformed(error, path) : KeystoreError(error, path: target)
+        }
+    }
+
+    private static func attempt<Value>(_ path: String, _ body: () throws -> Value) throws(KeystoreError) -> Value {
+        do { return try body() } catch {
+            throw isDamage(error) ? malformed(error, path) : KeystoreError(error, path: path)
+        }
+    }
+
+    private static func isDamage(_ error: any Error) -> Bool {
+        guard case .corrupt = KeystoreError(error, path: "") else { return false }
+        return true
+    }
+
+    private static func malformed(_ error: any Error, _ path: String) -> KeystoreError {
+        guard case .corrupt(_, let detail) = KeystoreError(error, path: path) else {
+            return KeystoreError(error, path: path)
+        }
+        return .malformedBackup(path: path, detail: detail)
+    }
+}
