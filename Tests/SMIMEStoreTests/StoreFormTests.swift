@@ -44,6 +44,15 @@ import Testing
         #expect(tables.isEmpty)
     }
 
+    @Test(.onSQLite) func `a new store has the migrator's table that earlier stores have`() async throws {
+        // A store with another text would count as damaged. If a version of GRDB changes the text, both must be accepted.
+        let home = try await Self.storeWithAlice()
+        let text = try await home.query {
+            try String.fetchOne($0, sql: "SELECT sql FROM sqlite_master WHERE name = 'grdb_migrations'")
+        }
+        #expect(text == "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+    }
+
     @Test(.onSQLite) func `a migration to a later form is announced and keeps all data`() async throws {
         let home = try await Self.storeWithAlice()
         let count = try await home.query { try Int.fetchOne($0, sql: "SELECT count(*) FROM certificate") }

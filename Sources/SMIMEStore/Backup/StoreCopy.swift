@@ -16,10 +16,9 @@ struct StoreCopy {
         protectors = try Self.attempt(path) {
             try StoreDatabase.schemaVersion(of: reader, path)
             return try reader.readNow { database in
-                let findings = try Store.damage(in: database) + Store.changedCertificates(in: database)
-                if let finding = findings.first(where: { $0.level == .error }) {
-                    throw KeystoreError.malformedBackup(path: path, detail: finding.text)
-                }
+                // With other tables or with views, the next queries could find anything.
+                try Self.reject(path, for: Store.changedSchema(in: database))
+                try Self.reject(path, for: Store.damage(in: database) + Store.changedCertificates(in: database))
                 return try Protectors(in: database)
             }
         }
@@ -55,12 +54,21 @@ struct StoreCopy {
     func write(to target: String) throws(KeystoreError) {
         do {
             try reader.writeCopy(to: target)
-            try StoreDatabase.complete(target)
+            try StoreDatabase.complete(target) { database in
+                // The file at `path` may have changed since it was checked.
+                try Self.reject(path, for: Store.changedSchema(in: database))
+            }
             try StoreFolder.synchronize(target)
         } catch {
             StoreDatabase.remove(target)
             throw Self.isDamage(error) ? Self.malformed(error, path) : KeystoreError(error, path: target)
         }
+    }
+
+    /// - Throws: `.malformedBackup` if a finding is an error.
+    private static func reject(_ path: String, for findings: [StoreFinding]) throws(KeystoreError) {
+        guard let finding = findings.first(where: { $0.level == .error }) else { return }
+        throw .malformedBackup(path: path, detail: finding.text)
     }
 
     private static func attempt<Value>(_ path: String, _ body: () throws -> Value) throws(KeystoreError) -> Value {

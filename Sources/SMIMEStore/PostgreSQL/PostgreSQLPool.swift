@@ -153,6 +153,8 @@ struct PostgreSQLConnection: SQLConnection {
     /// Always empty: the server enforces references.
     func brokenReferences() throws -> [String: Int] { [:] }
 
+    func schemaObjects() throws -> [SchemaObject]? { nil }
+
     func query(
         _ sql: String,
         _ arguments: SQLArguments,

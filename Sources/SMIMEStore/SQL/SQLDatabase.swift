@@ -60,6 +60,9 @@ final class SQLDatabase {
     /// The number of broken references in each table.
     func brokenReferences() throws -> [String: Int] { try connection.brokenReferences() }
 
+    /// The tables, indexes, views and triggers of the database; nil on a server.
+    func schemaObjects() throws -> [SchemaObject]? { try connection.schemaObjects() }
+
     /// All rows of a query's result.
     func rows(_ sql: String, _ arguments: SQLArguments = []) throws -> [SQLRow] {
         var rows: [SQLRow] = []
@@ -159,6 +162,8 @@ private struct NoConnection: SQLConnection {
 
     func brokenReferences() throws -> [String: Int] { throw SQLDatabase.CacheMiss() }
 
+    func schemaObjects() throws -> [SchemaObject]? { throw SQLDatabase.CacheMiss() }
+
     func query(
         _ sql: String,
         _ arguments: SQLArguments,
@@ -195,6 +200,10 @@ protocol SQLConnection {
 
     /// The number of broken references in each table.
     func brokenReferences() throws -> [String: Int]
+
+    /// The tables, indexes, views and triggers of the database; nil on a server, where only the owner of the tables can add
+    /// some.
+    func schemaObjects() throws -> [SchemaObject]?
 
     /// Runs a query and passes each row to `body` until `body` returns false.
     ///

@@ -76,3 +76,14 @@ struct SchemaVersion: Sendable {
         (self.version, self.serves, self.applicationID) = (version, serves ?? version, applicationID)
     }
 }
+
+/// A table, index, view or trigger, as a database file records it.
+struct SchemaObject: Hashable, Sendable {
+    /// `table`, `index`, `view` or `trigger`.
+    let kind: String
+    let name: String
+    /// The table to which an index or trigger belongs; otherwise the object's own name.
+    let table: String
+    /// The statement that created the object; nil for an index that SQLite creates by itself.
+    let statement: String?
+}

@@ -50,6 +50,22 @@ struct SQLiteConnection: SQLConnection {
         return counts
     }
 
+    func schemaObjects() throws -> [SchemaObject]? {
+        var objects: [SchemaObject] = []
+        try query("SELECT type, name, tbl_name, sql FROM sqlite_master", [], keepsStatement: true) { row in
+            objects.append(
+                SchemaObject(
+                    kind: try row.value("type"),
+                    name: try row.value("name"),
+                    table: try row.value("tbl_name"),
+                    statement: try row.optional("sql")
+                )
+            )
+            return true
+        }
+        return objects
+    }
+
     func query(
         _ sql: String,
         _ arguments: SQLArguments,

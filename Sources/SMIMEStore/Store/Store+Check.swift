@@ -3,8 +3,8 @@ import LibCrypto
 import PKIX
 
 extension Store {
-    /// Searches for damage in the database's pages, references, certificates, revocation lists and private keys, and for
-    /// unneeded data.
+    /// Searches for damage in the database's tables, pages, references, certificates, revocation lists and private keys, and
+    /// for unneeded data.
     ///
     /// If the store is locked and there is no passphrase, the private keys are not opened, and a finding says so.
     ///
@@ -15,13 +15,18 @@ extension Store {
         guard exists else { return [] }
         var seen: Protectors?
         for _ in 0..<Protectors.changesSeen {
-            let (found, protectors, keys) = try await database.read { database in
-                (
+            let (found, sealed) = try await database.read { database -> ([StoreFinding], SealedKeys?) in
+                let changed = try Self.changedSchema(in: database)
+                // With other tables the queries could fail, and with views they could find anything.
+                guard changed.isEmpty else { return (changed, nil) }
+                return (
                     try Self.damage(in: database) + Self.changedCertificates(in: database)
                         + WrongRows(in: database).findings + Self.orphans(in: database),
-                    try Protectors(in: database), try SealedKeys(where: "TRUE", [], in: database)
+                    try SealedKeys(where: "TRUE", [], in: database)
                 )
             }
+            guard let keys = sealed else { return found }
+            let protectors = keys.protectors
             do throws(KeystoreError) {
                 let findings = found + leftovers(protectors) + (try await examine(keys, protectors))
                 return findings.filter { $0.level == .error } + findings.filter { $0.level == .warning }
@@ -67,6 +72,11 @@ extension Store {
                 return StoreFinding(.permissions, .error, text: "\(path): \(why)")
             }
         }
+    }
+
+    /// The tables, indexes, views and triggers of a file that smime did not create, or that are missing.
+    static func changedSchema(in database: SQLDatabase) throws -> [StoreFinding] {
+        try Schema.differences(in: database).map { StoreFinding(.integrity, .error, text: $0) }
     }
 
     static func damage(in database: SQLDatabase) throws -> [StoreFinding] {

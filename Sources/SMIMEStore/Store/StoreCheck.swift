@@ -127,7 +127,8 @@ public struct StoreFinding: Sendable, Equatable {
         case ended
         /// A certificate does not match its fingerprint.
         case fingerprint
-        /// Pages of the database are damaged, or policy rules were lost or changed.
+        /// Pages of the database are damaged, policy rules were lost or changed, or tables, views or triggers are not those
+        /// that smime creates.
         case integrity
         /// The store is locked and there was no passphrase, so the private keys were not opened.
         case locked

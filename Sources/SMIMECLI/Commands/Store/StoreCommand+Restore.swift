@@ -14,9 +14,10 @@ extension SMIMECommand.StoreCommand {
                 or the new store. The old store is kept under a new name, which is printed. `smime store restore` with \
                 that name restores the old store.
 
-                A file that is damaged or is not a store is rejected (status 65), and also a copy made by a newer \
-                smime (status 78). Private keys open with the key file or passphrase that the store had when the copy \
-                was made. If the key file has changed since, put back the old key file first.
+                A file that is damaged, is not a store, or has tables or triggers that smime did not create is \
+                rejected (status 65), and also a copy made by a newer smime (status 78). Private keys open with the \
+                key file or passphrase that the store had when the copy was made. If the key file has changed since, \
+                put back the old key file first.
 
                   smime store restore smime-2026-11-22.sqlite
                   smime --home /var/lib/smime store restore smime-2026-11-22.sqlite
