@@ -118,6 +118,26 @@ import Testing
         #expect(number > before)
     }
 
+    @Test(.onSQLite, arguments: [Int64.max - 1, 1 << 62, Int64.min])
+    func `copies with the same unreachable change counter do not get the same one`(number: Int64) async throws {
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        var seen: [Int64] = []
+        for name in ["one", "two", "three"] {
+            try await store.settings.set("key", to: name)
+            let copy = "\(home.path)/\(name).sqlite"
+            try await store.backup(to: copy)
+            let queue = try DatabaseQueue(path: copy)
+            try await queue.write { try $0.execute(sql: "UPDATE change_counter SET number = \(number)") }
+            try queue.close()
+            _ = try await Store.restore(home.location, from: copy)
+            seen.append(try await store.read { try $0.changeCount() })
+        }
+        #expect(Set(seen).count == 3)
+        let limit: Int64 = 1 << 62
+        #expect(seen.min() ?? -1 >= 0 && seen.max() ?? limit < limit)
+    }
+
     @Test(.onPostgreSQL) func `a database that was set back gets change counters that it never had`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()

@@ -8,8 +8,8 @@ enum ChangeCounter {
 
     /// How much the counter is raised if its previous value is unknown.
     private static let gap: Int64 = 1 << 32
-    /// A larger number from another database is reduced to this limit, so that the counter never overflows.
-    private static let limit: Int64 = 1 << 62
+    /// The numbers that counting reaches. A number outside of them comes from a damaged or forged database.
+    private static let reachable: ClosedRange<Int64> = 0...(1 << 61)
 
     /// The counter in this transaction.
     static func value(in database: SQLDatabase) throws -> Int64 { try value(in: database.rows(reading)) }
@@ -22,12 +22,19 @@ enum ChangeCounter {
         return number
     }
 
-    /// Makes the counter greater than its current value and than `other`.
+    /// Makes the counter greater than its current value and than `other`. If either cannot be reached by counting, the new
+    /// value is random instead: any fixed one would be the same for each such database.
     ///
     /// - Parameter other: the counter of another database; nil if it is unknown.
     static func raise(above other: Int64?, in database: SQLDatabase) throws {
-        let own = min(max(try value(in: database), 0), limit)
-        let number = other.map { max(own, min($0, limit)) } ?? own + gap
-        try database.execute("UPDATE change_counter SET number = ?", [number + 1], isCounted: false)
+        let own = try value(in: database)
+        let used = [own, other ?? own]
+        var number: Int64
+        if used.allSatisfy(reachable.contains) {
+            number = (other.map { max(own, $0) } ?? own + gap) + 1
+        } else {
+            repeat { number = Int64.random(in: reachable) } while used.contains(number)
+        }
+        try database.execute("UPDATE change_counter SET number = ?", [number], isCounted: false)
     }
 }
