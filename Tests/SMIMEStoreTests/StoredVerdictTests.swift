@@ -52,6 +52,23 @@ import Testing
         #expect(reasons.listed == reasons.kept)
     }
 
+    @Test(.onSQLite) func `a restored copy has no stored verdicts and no answers of sources`() async throws {
+        let scene = try await VerdictScene()
+        try await scene.home.change(
+            """
+            INSERT INTO verdict (certificate, by_pin, basis, since, until, trusted, pinned)
+                SELECT id, 2, x'00', 0, 99999999999, 1, 0 FROM certificate;
+            INSERT INTO lookup_answer (source, address_key, time, until, certificates, detail)
+                VALUES ('ldap', 'dana@example.com', 0, 99999999999, x'', '')
+            """
+        )
+        let copy = scene.home.path + "/copy.sqlite"
+        try await scene.store.backup(to: copy)
+        _ = try await Store.restore(scene.home.location, from: copy)
+        #expect(try await scene.count() == 0)
+        #expect(try await scene.home.number("SELECT count(*) FROM lookup_answer") == 0)
+    }
+
     @Test func `stored verdicts follow added and removed anchors and intermediates`() async throws {
         let scene = try await VerdictScene()
         try await expect(scene, "selected")

@@ -50,13 +50,17 @@ struct StoreCopy {
         }
     }
 
-    /// Writes the copy's content to a new file, with the newest schema version.
+    /// Writes the copy's content to a new file, with the newest schema version and without cached verdicts and answers.
     func write(to target: String) throws(KeystoreError) {
         do {
             try reader.writeCopy(to: target)
             try StoreDatabase.complete(target) { database in
                 // The file at `path` may have changed since it was checked.
                 try Self.reject(path, for: Store.changedSchema(in: database))
+                // They do not show in any list, and outlast what they were computed from. They are computed again.
+                for cache in ["verdict", "lookup_answer"] {
+                    try database.execute("DELETE FROM \(cache)", isCounted: false)
+                }
             }
             try StoreFolder.synchronize(target)
         } catch {
