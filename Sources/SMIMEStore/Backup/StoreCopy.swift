@@ -1,3 +1,5 @@
+import PKIX
+
 /// A file that `Store.backup` created, checked before it may replace a store.
 struct StoreCopy {
     let path: String
@@ -33,11 +35,12 @@ struct StoreCopy {
     /// False if the copy needs a key file, and this host has none. A key file of another store is enough if the copy also
     /// has a passphrase.
     ///
-    /// - Throws: `.foreignCopy` if the key file belongs to another store, and the copy has no passphrase either.
+    /// - Throws: `.foreignCopy` if the key file belongs to another store, and the copy has no passphrase either;
+    ///   `.malformedBackup` if the key file opens the copy, but not all of its private keys.
     func hasKeyFile(at location: StoreLocation) throws(KeystoreError) -> Bool {
         guard let sealed = protectors.keyFile else { return true }
         do throws(KeystoreError) {
-            _ = try StoreKey(sealed: sealed, location: location)
+            try checkKeys(under: StoreKey(sealed: sealed, location: location))
             return true
         } catch {
             switch error {
@@ -50,6 +53,15 @@ struct StoreCopy {
         }
     }
 
+    /// - Throws: `.malformedBackup` if `storeKey` does not open a private key, or the key is not that of its certificate.
+    private func checkKeys(under storeKey: StoreKey) throws(KeystoreError) {
+        let damaged = try Self.attempt(path) {
+            try reader.readNow { try SealedKeys(where: "TRUE", [], in: $0) }.damaged(under: storeKey)
+        }
+        guard let certificate = damaged.first else { return }
+        throw .malformedBackup(path: path, detail: "\(certificate.fingerprint): its private key is damaged")
+    }
+
     /// Writes the copy's content to a new file, with the newest schema version and without cached verdicts and answers.
     func write(to target: String) throws(KeystoreError) {
         do {
@@ -57,6 +69,8 @@ struct StoreCopy {
             try StoreDatabase.complete(target) { database in
                 // The file at `path` may have changed since it was checked.
                 try Self.reject(path, for: Store.changedSchema(in: database))
+                try Self.reject(path, for: WrongRows(in: database).findings)
+                _ = try ChangeCounter.value(in: database)
                 // They do not show in any list, and outlast what they were computed from. They are computed again.
                 for cache in ["verdict", "lookup_answer"] {
                     try database.execute("DELETE FROM \(cache)", isCounted: false)

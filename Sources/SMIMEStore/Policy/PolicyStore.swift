@@ -34,6 +34,13 @@ package struct PolicyStore: Sendable {
         try await database.read { try RuleDigest.error(in: $0)?.message }
     }
 
+    /// Why the rules cannot be used: they are not those that were set, or one cannot be read; nil if they can.
+    static func damage(in database: SQLDatabase) throws -> SQLError? {
+        if let error = try RuleDigest.error(in: database) { return error }
+        do { _ = try all(in: database) } catch let error as SQLError where error.kind == .corrupt { return error }
+        return nil
+    }
+
     /// The rules that can apply to mail from `senders` to `recipients`.
     package func rules(
         forSenders senders: [EmailAddress],

@@ -84,7 +84,7 @@ extension Store {
             + database.brokenReferences().sorted { $0.key < $1.key }.map {
                 StoreFinding(.reference, .error, text: "\($0.key): references to records that are missing: \($0.value)")
             }
-            + [RuleDigest.error(in: database)].compactMap(\.self).map {
+            + [PolicyStore.damage(in: database)].compactMap(\.self).map {
                 StoreFinding(.integrity, .error, text: $0.message)
             }
     }

@@ -144,7 +144,8 @@ public struct StoreFinding: Sendable, Equatable {
         case reference
         /// An interrupted change left a file.
         case staleFile = "stale-file"
-        /// A certificate, a list, or the address, source or trust of a recipient cannot be read.
+        /// A certificate, a list, the address of an account or alias, or the address, source or trust of a recipient cannot be
+        /// read.
         case unreadable
     }
 

@@ -1,7 +1,8 @@
 import Foundation
+import InternetMessage
 import PKIX
 
-/// Certificates, addresses and revocation lists that cannot be read, and columns that do not match their certificate.
+/// Certificates, addresses, aliases and revocation lists that cannot be read, and columns that do not match their certificate.
 ///
 /// Gateways can write such rows to a shared store. Learned and fetched rows can be removed, because they can be learned or
 /// fetched again, and columns can be corrected. Certificates, lists and addresses from a user are not changed.
@@ -23,6 +24,10 @@ struct WrongRows {
         try database.forEach(rows) { try look(atRecipient: $0) }
         let lists = "SELECT fingerprint, issuer_key, der, fetched FROM crl ORDER BY fingerprint"
         try database.forEach(lists) { try look(atList: $0) }
+        let accounts = "SELECT address_key, address FROM account ORDER BY address_key"
+        try database.forEach(accounts) { try look(atAccount: $0) }
+        let aliases = "SELECT pattern_key, pattern FROM account_alias ORDER BY pattern_key"
+        try database.forEach(aliases) { try look(atAlias: $0) }
     }
 
     /// The number of rows that `repair` removes or corrects.
@@ -88,12 +93,11 @@ struct WrongRows {
         let isKnown = KnownRecipient.Source(rawValue: source) != nil && KnownRecipient.Trust(rawValue: trust) != nil
         let address = try? AddressScope(text)
         guard !isKnown || address == nil || isLearned && address?.key != key else { return }
-        let name = String(key.prefix(100).filter { !$0.isNewline })
         add(
             .unreadable,
             isLearned ? .warning : .error,
             text:
-                "\(name): a certificate of this recipient has \(isKnown ? "a wrong or invalid address" : "an unknown source or trust")"
+                "\(Self.name(key)): a certificate of this recipient has \(isKnown ? "a wrong or invalid address" : "an unknown source or trust")"
         )
         if isLearned { recipients.append((key, try row.value("certificate"))) }
     }
@@ -112,6 +116,21 @@ struct WrongRows {
         add(.columns, .warning, text: "\(name): the database says something else than the revocation list (issuer_key)")
         issuers.append((fingerprint, key))
     }
+
+    private mutating func look(atAccount row: SQLRow) throws {
+        guard (try? EmailAddress(row.value("address") as String)) == nil else { return }
+        let name = Self.name(try row.value("address_key"))
+        add(.unreadable, .error, text: "\(name): the address of this account cannot be read")
+    }
+
+    private mutating func look(atAlias row: SQLRow) throws {
+        guard (try? AddressScope(row.value("pattern") as String)) == nil else { return }
+        let name = Self.name(try row.value("pattern_key"))
+        add(.unreadable, .error, text: "\(name): this alias of an account cannot be read")
+    }
+
+    /// The key of an address, shortened for a sentence.
+    private static func name(_ key: String) -> String { String(key.prefix(100).filter { !$0.isNewline }) }
 
     private mutating func add(_ code: StoreFinding.Code, _ level: StoreFinding.Level, text: String) {
         findings.append(StoreFinding(code, level, text: text))

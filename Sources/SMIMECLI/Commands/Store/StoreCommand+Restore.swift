@@ -36,8 +36,16 @@ extension SMIMECommand.StoreCommand {
         func run() async throws {
             let location = try global.location
             let restored = try await KeyAgentUse.forgetting(location) { try await Store.restore(location, copy: file) }
-            let store = try await global.store(.readOnly)
-            let result = try await RestoredReport(store, kept: restored.kept)
+            let store: Store
+            let result: RestoredReport
+            do {
+                store = try await global.store(.readOnly)
+                result = try await RestoredReport(store, kept: restored.kept)
+            } catch {
+                // The store has been replaced, so the name of the old one must be known whatever happens next.
+                if let kept = restored.kept { Console.note("the old store is kept as \(kept)") }
+                throw error
+            }
             try report.print(result) { result.text }
             if restored.needsKeyFile {
                 let place = "you put the copy's key file at \(location.keyFile)"
