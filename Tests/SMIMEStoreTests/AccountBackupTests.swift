@@ -24,9 +24,25 @@ import Testing
         )
     }
 
-    private func restore(_ backup: [UInt8], into store: Store) async throws {
+    @discardableResult
+    private func restore(_ backup: [UInt8], into store: Store) async throws -> RestoreReport {
         let restoration = try Restoration(backup, passphrase: Passphrase("test".utf8), path: "backup")
-        _ = try await store.restore(restoration, setting: "nothing") { $0 }
+        return try await store.restore(restoration, setting: "nothing") { $0 }
+    }
+
+    /// `backup` with changed content, which only an attacker who knows the passphrase can make.
+    private func forged(_ backup: [UInt8], _ change: (String) -> String) throws -> [UInt8] {
+        let magicCount = "smime-backup-1\n".utf8.count
+        let header = Array(backup.prefix(magicCount + SealingKey.wrappedCount))
+        let key = try SealingKey(
+            wrapped: Array(header.dropFirst(magicCount)),
+            passphrase: Passphrase("test".utf8)
+        )
+        let sealed = Array(backup.dropFirst(header.count).dropLast(32))
+        let content = try key.open(sealed, authenticating: header).copied()
+        let changed = Array(change(String(decoding: content, as: UTF8.self)).utf8)
+        let file = header + (try key.seal(changed, authenticating: header))
+        return file + (try DigestAlgorithm.sha256.digest(file))
     }
 
     /// A store with Carol's account, that knows these certificates of other people.
@@ -63,6 +79,39 @@ import Testing
         try await restore(backup, into: store)
         let known = try await store.recipients.certificates(for: AddressScope("carol@example.com"))
         #expect(known.map(\.source) == [.identity] && known.map(\.trust) == [.chain])
+    }
+
+    @Test func `a backup that lacks the private key makes no certificate the user's own`() async throws {
+        let home = try TemporaryHome()
+        let source = try await store(in: home, knowing: "bob")
+        let honest = try await backup(of: "carol@example.com", in: source)
+        let changed = try forged(honest) { $0.replacing("\"source\":\"import\"", with: "\"source\":\"identity\"") }
+        let other = try TemporaryHome()
+        let target = try await other.open()
+        try await restore(changed, into: target)
+        let bob = try await target.recipients.certificates(for: AddressScope("bob@example.com"))
+        #expect(bob.map(\.source) == [.imported])
+        let carol = try await target.recipients.certificates(for: AddressScope("carol@example.com"))
+        #expect(carol.map(\.source) == [.identity])
+    }
+
+    @Test func `the report names the pins, distrusts and aliases that are new`() async throws {
+        let home = try TemporaryHome()
+        let source = try await store(in: home, knowing: "alice", "bob")
+        var change = AccountChange()
+        change.addedAliases = [try AddressScope("@example.net")]
+        _ = try await source.accounts.set(EmailAddress("carol@example.com"), change)
+        _ = try await source.recipients.setTrust(.pinned, of: AddressScope("bob@example.com"))
+        _ = try await source.recipients.setTrust(.distrusted, of: AddressScope("alice@example.com"))
+        let backup = try await backup(of: "carol@example.com", in: source)
+        let other = try TemporaryHome()
+        let target = try await other.open()
+        let first = try await restore(backup, into: target)
+        #expect(first.newDecisions.map(\.address) == ["alice@example.com", "bob@example.com"])
+        #expect(first.newDecisions.map(\.trust) == [.distrusted, .pinned])
+        #expect(first.newAliases.map(\.alias.text) == ["@example.net"])
+        let second = try await restore(backup, into: target)
+        #expect(second.newDecisions.isEmpty && second.newAliases.isEmpty)
     }
 
     @Test func `a pin stays if the backup distrusts another certificate for the key`() async throws {

@@ -168,7 +168,12 @@ extension AccountRecord {
         if let pin = change.pin { try set(pin, of: account, in: database) }
     }
 
-    static func add(_ alias: AddressScope, to account: Int64, in database: SQLDatabase) throws {
+    /// Adds an alias to the account in the row `account`.
+    ///
+    /// - Returns: whether the account did not have the alias before.
+    /// - Throws: `.addressTaken`
+    @discardableResult
+    static func add(_ alias: AddressScope, to account: Int64, in database: SQLDatabase) throws -> Bool {
         let owner = try database.value(
             """
             SELECT id FROM account WHERE address_key = ?1
@@ -182,11 +187,12 @@ extension AccountRecord {
                 "INSERT INTO account_alias (pattern_key, pattern, account) VALUES (?, ?, ?)",
                 [alias.key, alias.text, account]
             )
-            return
+            return true
         }
         guard owner == account else {
             throw KeystoreError.addressTaken(alias.text, by: try address(owner, in: database))
         }
+        return false
     }
 
     /// Pins one identity, and unpins the other identities with the same usage.

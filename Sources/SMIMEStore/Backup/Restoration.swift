@@ -141,11 +141,13 @@ private struct BackupContents {
         guard let trust = KnownRecipient.Trust(rawValue: recipient.trust),
             let source = KnownRecipient.Source(rawValue: recipient.source)
         else { throw Unrestorable(description: "a recipient has an unknown source or trust") }
+        // Only a private key makes a certificate the user's own, and a backup may lack keys that it claims.
+        let isOther = source == .identity && !keyed.contains(recipient.fingerprint)
         return Restoration.Recipient(
             key: try AddressScope(recipient.address).key,
             certificate: try certificate(recipient.fingerprint),
             trust: trust,
-            source: source,
+            source: isOther ? .imported : source,
             backup: recipient
         )
     }

@@ -66,7 +66,10 @@ struct RestoreTransaction {
             report.accounts.append(.init(address: account.address, isNew: true))
         }
         for alias in account.aliases {
-            do { try AccountRecord.add(alias, to: id, in: database) } catch KeystoreError.addressTaken(_, let owner) {
+            do {
+                guard try AccountRecord.add(alias, to: id, in: database) else { continue }
+                report.newAliases.append(.init(account: account.address, alias: alias))
+            } catch KeystoreError.addressTaken(_, let owner) {
                 report.kept.append("\(alias.text) belongs to the account \(owner)")
             }
         }
@@ -113,8 +116,21 @@ struct RestoreTransaction {
                 backup.lastSeen, trust.rawValue, backup.capabilities, backup.capabilitiesTime,
             ]
         )
-        if isNew { return report.newRecipients += 1 }
-        if try update(recipient, row, decision: trust) { report.updatedRecipients += 1 }
+        guard isNew else {
+            if try update(recipient, row, decision: trust) { report.updatedRecipients += 1 }
+            return
+        }
+        report.newRecipients += 1
+        if Self.isDecision(trust) { note(trust, of: recipient) }
+    }
+
+    /// Whether a user made `trust`, and not the store.
+    private static func isDecision(_ trust: KnownRecipient.Trust) -> Bool { trust == .pinned || trust == .distrusted }
+
+    private mutating func note(_ decision: KnownRecipient.Trust, of recipient: Restoration.Recipient) {
+        report.newDecisions.append(
+            .init(address: recipient.backup.address, certificate: recipient.certificate, trust: decision)
+        )
     }
 
     /// The trust in the backup; `chain` instead of a distrust if a user of the store pinned the key, in any certificate.
@@ -127,7 +143,7 @@ struct RestoreTransaction {
 
     /// Adds the data that the store lacks: an earlier first or later last sighting, newer capabilities, a user's decision if
     /// the store has none (its trust is `chain` or `held`), and the source `identity`, which ends a hold.
-    private func update(
+    private mutating func update(
         _ recipient: Restoration.Recipient,
         _ row: Int64,
         decision: KnownRecipient.Trust
@@ -153,13 +169,14 @@ struct RestoreTransaction {
             )
         }
         var trust = false
-        if [.pinned, .distrusted].contains(decision) {
+        if Self.isDecision(decision) {
             trust = try insert(
                 """
                 UPDATE recipient SET trust = ? WHERE address_key = ? AND certificate = ? AND trust IN ('chain', 'held')
                 """,
                 [decision.rawValue] + key
             )
+            if trust { note(decision, of: recipient) }
         }
         let source = recipient.source == .identity
         let own =
@@ -218,6 +235,24 @@ package struct RestoreReport: Sendable {
         package let isNew: Bool
     }
 
+    /// An alias of an account in the backup.
+    package struct Alias: Sendable {
+        /// The main address of the account.
+        package let account: EmailAddress
+        /// The alias.
+        package let alias: AddressScope
+    }
+
+    /// A user's decision about a recipient's certificate.
+    package struct Decision: Sendable {
+        /// The address or `@domain` of the recipient.
+        package let address: String
+        /// The certificate that was pinned or distrusted.
+        package let certificate: Certificate
+        /// `pinned` or `distrusted`.
+        package let trust: KnownRecipient.Trust
+    }
+
     /// All accounts in the backup.
     package internal(set) var accounts: [Account] = []
     /// All identities in the backup.
@@ -230,6 +265,10 @@ package struct RestoreReport: Sendable {
     package internal(set) var updatedRecipients = 0
     /// The certificates that were no trust anchors before.
     package internal(set) var newAnchors: [Certificate] = []
+    /// The aliases that the accounts did not have before.
+    package internal(set) var newAliases: [Alias] = []
+    /// The decisions about recipients that the store did not have before.
+    package internal(set) var newDecisions: [Decision] = []
     /// The rules that the store did not have before.
     package internal(set) var newRules: [Policy.Rule] = []
     /// The values in the backup that differ from those of the store. The store's values stay.

@@ -82,8 +82,9 @@ extension SMIMECommand.AccountCommand {
             commandName: "restore",
             abstract: "Add the accounts in an `account backup` file to this store.",
             discussion: """
-                Adds what is missing, also decisions to trust or distrust. Your other decisions and values stay. \
-                Restoring a backup a second time changes nothing.
+                Adds what is missing, also aliases and decisions to trust or distrust, which are listed: an older \
+                backup may have some that you removed since. Your other decisions and values stay. Restoring a backup \
+                a second time changes nothing.
 
                 A backup contains trust anchors and policy rules, some of them for all mail: restore only backups \
                 that you made yourself. It does not contain the settings of the store except the accounts' ciphers, nor \
@@ -149,6 +150,11 @@ extension SMIMECommand.AccountCommand {
             for identity in result.identities {
                 add(isNew: identity.isNew, "identity", text: "\(identity.account) \(identity.certificate.fingerprint)")
             }
+            for alias in result.newAliases { add(isNew: true, "alias", text: "\(alias.account) \(alias.alias.text)") }
+            for decision in result.newDecisions {
+                let kind = decision.trust == .pinned ? "pin" : "distrust"
+                add(isNew: true, kind, text: "\(decision.address) \(decision.certificate.fingerprint)")
+            }
             for anchor in result.newAnchors {
                 add(isNew: true, "anchor", text: "\(anchor.subject) \(anchor.fingerprint)")
             }
@@ -186,17 +192,30 @@ private struct RestoreCommandReport: Encodable {
         let cipher: String
     }
 
+    struct Alias: Encodable {
+        let account: String
+        let alias: String
+    }
+
+    struct Decision: Encodable {
+        let address: String
+        let fingerprint: Fingerprint
+        let trust: String
+    }
+
     struct Counts: Encodable {
         let new: Int
         let updated: Int
     }
 
     let accounts: [Account]
+    let aliases: [Alias]
     let anchors: [Fingerprint]
     let certificates: Int
     let changed: Bool
     /// The restored ciphers of accounts that had none in the store.
     let ciphers: [AccountCipher]
+    let decisions: [Decision]
     let identities: [Identity]
     let kept: [String]
     let policy: [String]
@@ -205,9 +224,13 @@ private struct RestoreCommandReport: Encodable {
     init(_ result: RestoreReport, _ ciphers: RestoredCiphers) {
         self.ciphers = ciphers.new.map { AccountCipher(account: $0.account.text, cipher: $0.cipher.name) }
         accounts = result.accounts.map { Account(address: $0.address.text, new: $0.isNew) }
+        aliases = result.newAliases.map { Alias(account: $0.account.text, alias: $0.alias.text) }
         anchors = result.newAnchors.map(\.fingerprint)
         certificates = result.newCertificates
         changed = result.changesStore
+        decisions = result.newDecisions.map {
+            Decision(address: $0.address, fingerprint: $0.certificate.fingerprint, trust: $0.trust.rawValue)
+        }
         identities = result.identities.map {
             Identity(account: $0.account.text, fingerprint: $0.certificate.fingerprint, new: $0.isNew)
         }
