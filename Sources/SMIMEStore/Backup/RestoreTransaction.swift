@@ -1,6 +1,6 @@
 import Foundation
-package import InternetMessage
-package import PKIX
+import InternetMessage
+import PKIX
 import SMIME
 
 /// Adds a backup to the database. Existing values stay, except those that `update` replaces.
@@ -213,67 +213,4 @@ struct RestoreTransaction {
     private func insert(_ sql: String, _ arguments: SQLArguments, isCounted: Bool = true) throws -> Bool {
         try database.execute(sql, arguments, isCounted: isCounted) > 0
     }
-}
-
-/// The result of restoring a backup: what was added, and which values the store already had.
-package struct RestoreReport: Sendable {
-    /// An account in the backup.
-    package struct Account: Sendable {
-        /// The account's main address.
-        package let address: EmailAddress
-        /// Whether the store did not have the account before.
-        package let isNew: Bool
-    }
-
-    /// An identity in the backup.
-    package struct Identity: Sendable {
-        /// The account of the identity.
-        package let account: EmailAddress
-        /// The certificate. Its private key was restored as well.
-        package let certificate: Certificate
-        /// Whether the account did not have the identity before.
-        package let isNew: Bool
-    }
-
-    /// An alias of an account in the backup.
-    package struct Alias: Sendable {
-        /// The main address of the account.
-        package let account: EmailAddress
-        /// The alias.
-        package let alias: AddressScope
-    }
-
-    /// A user's decision about a recipient's certificate.
-    package struct Decision: Sendable {
-        /// The address or `@domain` of the recipient.
-        package let address: String
-        /// The certificate that was pinned or distrusted.
-        package let certificate: Certificate
-        /// `pinned` or `distrusted`.
-        package let trust: KnownRecipient.Trust
-    }
-
-    /// All accounts in the backup.
-    package internal(set) var accounts: [Account] = []
-    /// All identities in the backup.
-    package internal(set) var identities: [Identity] = []
-    /// The number of certificates that were not in the store before.
-    package internal(set) var newCertificates = 0
-    /// The number of recipients that were not known with this certificate before.
-    package internal(set) var newRecipients = 0
-    /// The number of known recipients for which the backup had additional data.
-    package internal(set) var updatedRecipients = 0
-    /// The certificates that were no trust anchors before.
-    package internal(set) var newAnchors: [Certificate] = []
-    /// The aliases that the accounts did not have before.
-    package internal(set) var newAliases: [Alias] = []
-    /// The decisions about recipients that the store did not have before.
-    package internal(set) var newDecisions: [Decision] = []
-    /// The rules that the store did not have before.
-    package internal(set) var newRules: [Policy.Rule] = []
-    /// The values in the backup that differ from those of the store. The store's values stay.
-    package internal(set) var kept: [String] = []
-
-    /// Whether the store was changed.
-    package internal(set) var changesStore = false
 }
