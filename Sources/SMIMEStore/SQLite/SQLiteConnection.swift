@@ -102,15 +102,20 @@ struct SQLiteConnection: SQLConnection {
 
 extension SQLError {
     init(_ error: DatabaseError) {
-        self.init(Self.kind(error.resultCode), error.message ?? String(describing: error.resultCode))
+        // When a step of a backup fails, GRDB takes the message of a connection that has not been told of the failure.
+        let message = error.message == Self.text(SQLITE_OK) ? nil : error.message
+        self.init(Self.kind(error.resultCode), message ?? Self.text(error.resultCode.rawValue))
     }
 
     /// - Parameter code: a result code of SQLite.
     init(code: Int32) {
         let result = DatabaseError(resultCode: ResultCode(rawValue: code)).resultCode
         let isResult = [SQLITE_OK, SQLITE_ROW, SQLITE_DONE].contains(code)
-        self.init(isResult ? .corrupt : Self.kind(result), String(cString: sqlite3_errstr(code)))
+        self.init(isResult ? .corrupt : Self.kind(result), Self.text(code))
     }
+
+    /// SQLite's sentence for a result code.
+    private static func text(_ code: CInt) -> String { String(cString: sqlite3_errstr(code)) }
 
     private static func kind(_ code: ResultCode) -> Kind {
         switch code {
