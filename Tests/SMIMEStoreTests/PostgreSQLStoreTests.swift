@@ -34,6 +34,21 @@ import Testing
         #expect(try await home.number("SELECT number FROM smime.store_version") == form)
     }
 
+    @Test func `a host whose clock is ahead does not delete the records of deliveries of others`() async throws {
+        let home = try home()
+        let store = try await home.open()
+        let (mine, other) = (
+            DeliveryJournal.Entry(queueID: "1", digest: [1]), DeliveryJournal.Entry(queueID: "2", digest: [2])
+        )
+        try await store.journal.record(["a@example.com"], of: mine, at: .now)
+        try await store.journal.record(["a@example.com"], of: other, at: .now.addingTimeInterval(40 * 86_400))
+        #expect(try await store.journal.undelivered(["a@example.com"], for: mine).isEmpty)
+        // Old records are deleted.
+        try await home.change("UPDATE smime.delivery SET time = time - 31 * 86400 WHERE queue_id = '1'")
+        try await store.journal.record(["a@example.com"], of: other, at: .now)
+        #expect(try await home.number("SELECT count(*) FROM smime.delivery") == 1)
+    }
+
     @Test func `of many who make it at once one does`() async throws {
         let home = try home()
         let location = home.location

@@ -21,7 +21,7 @@ package struct DeliveryJournal: Sendable {
     }
 
     /// How long a delivery stays recorded, in seconds: longer than mail servers retry.
-    static let memory = 30 * 86_400.0
+    static let memory = 30 * 86_400
 
     private let database: StoreDatabase
 
@@ -117,9 +117,11 @@ package struct DeliveryJournal: Sendable {
             for recipient in recipients {
                 try database.execute(insert, [entry.queueID, entry.digest, recipient, time.seconds], isCounted: false)
             }
+            // A host whose clock is ahead must not delete the records of the other hosts.
+            let now = database.serverTime.map { "least(?, \($0))" } ?? "?"
             try database.execute(
-                "DELETE FROM delivery WHERE time < ?",
-                [time.addingTimeInterval(-Self.memory).seconds],
+                "DELETE FROM delivery WHERE time < \(now) - ?",
+                [time.seconds, Self.memory],
                 isCounted: false
             )
         }

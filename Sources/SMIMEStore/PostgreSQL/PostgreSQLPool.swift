@@ -124,6 +124,8 @@ struct PostgreSQLConnection: SQLConnection {
     /// False because other hosts and roles also write the database.
     let storesVerdicts = false
 
+    let serverTime: String? = "extract(epoch FROM now())::bigint"
+
     private let session: PostgreSQLSession
 
     init(_ session: PostgreSQLSession) { self.session = session }

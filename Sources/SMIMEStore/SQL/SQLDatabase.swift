@@ -51,6 +51,9 @@ final class SQLDatabase {
     /// Whether verdicts are stored in the database and read from it.
     var storesVerdicts: Bool { connection.storesVerdicts }
 
+    /// An SQL expression for the time of the server in seconds since 1970; nil if there is no server.
+    var serverTime: String? { connection.serverTime }
+
     /// Whether this process can write all tables. A gateway's role on a server cannot (`StoreRole`).
     func isOwner() throws -> Bool { try connection.isOwner() }
 
@@ -149,6 +152,7 @@ final class SQLDatabase {
 /// Replaces the connection if only the cache is used.
 private struct NoConnection: SQLConnection {
     let storesVerdicts = false
+    let serverTime: String? = nil
 
     func isOwner() throws -> Bool { throw SQLDatabase.CacheMiss() }
 
@@ -178,6 +182,9 @@ private struct NoConnection: SQLConnection {
 protocol SQLConnection {
     /// Whether verdicts in the table `verdict` can be trusted: only the store's owner can write the table.
     var storesVerdicts: Bool { get }
+
+    /// An SQL expression for the time of the server in seconds since 1970; nil if there is no server.
+    var serverTime: String? { get }
 
     /// Whether the role of this connection owns the tables. Other roles cannot decide about certificates.
     func isOwner() throws -> Bool

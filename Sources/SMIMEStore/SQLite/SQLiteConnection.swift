@@ -6,6 +6,9 @@ struct SQLiteConnection: SQLConnection {
     /// True because only the owner can write the file.
     let storesVerdicts = true
 
+    /// Nil because only this host writes the file.
+    let serverTime: String? = nil
+
     private let database: Database
 
     init(_ database: Database) { self.database = database }
