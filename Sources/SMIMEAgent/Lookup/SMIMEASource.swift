@@ -25,13 +25,11 @@ package struct SMIMEASource: RemoteSource {
         var questions: [(scope: AddressScope, name: String)] = []
         for scope in addresses { questions += try Self.names(of: scope).map { (scope, $0) } }
         let found: [SecureResolver.Answer]
+        // Throws if the resolver is silent. If only the name servers of a domain are, other domains must not suffer: anyone
+        // can have such a domain.
         do throws(DiscoveryOutage) {
             found = try resolver.answers(about: questions.map(\.name), until: deadline)
         } catch { throw SourceOutage(error.reason) }
-        let timeLimit = SecureResolver.Answer.outage(.timeLimit)
-        guard found.isEmpty || found.contains(where: { $0 != timeLimit }) else {
-            throw SourceOutage(DiscoveryOutage.timeLimit.reason)
-        }
         var answer = SourceAnswer()
         for (question, result) in zip(questions, found) { add(result, for: question.scope, to: &answer) }
         answer.removeForWholeDomains()
@@ -58,7 +56,9 @@ package struct SMIMEASource: RemoteSource {
 
     private func add(_ result: SecureResolver.Answer, for scope: AddressScope, to answer: inout SourceAnswer) {
         switch result {
-        case .outage(let outage): answer.outages[scope] = SourceOutage(outage.reason)
+        case .outage(let outage):
+            answer.outages[scope] = SourceOutage(outage.reason)
+            if outage == .timeLimit { answer.late.insert(scope) }
         case .none(let lifetime): answer.limitLifetime(of: scope, to: lifetime)
         case .unsigned: answer.warnings.append("SMIMEA: records in a zone without DNSSEC were left out")
         case .records(let records, let lifetime):

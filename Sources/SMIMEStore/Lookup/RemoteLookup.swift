@@ -209,12 +209,15 @@ struct SourcePauses {
     /// - Parameter source: a name of the source that is different for each store.
     init(of source: String) { self.source = source }
 
-    /// The reason why the source is not queried about `address`; nil if it may be queried.
+    /// The reason why the source is not queried about `address`; nil if it may be queried. It says that there was no query,
+    /// so that nobody looks for the cause at this address or at this time.
     func outage(about address: AddressScope) -> SourceOutage? {
-        Self.all.withLock { all in
+        let cause = Self.all.withLock { all in
             let kept = [nil, address].compactMap { all[Place(source: source, address: $0)] }
             return kept.first { $0.end > .now }?.outage
         }
+        let seconds = LookupLimits.pauseAfterOutage.components.seconds
+        return cause.map { SourceOutage("it was not asked, less than \(seconds) s after an outage: \($0.reason)") }
     }
 
     /// Pauses the source for `address`, or completely if `address` is nil.
