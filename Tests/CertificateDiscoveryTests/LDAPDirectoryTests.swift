@@ -20,7 +20,9 @@ import Testing
             credentials: credentials
         )
         let deadline = ContinuousClock.now + .seconds(60)
-        return try directory.values(for: address, by: directory.connect(until: deadline), until: deadline)
+        let answer = try directory.answer(about: address, by: directory.connect(until: deadline), until: deadline)
+        #expect(answer.isComplete)
+        return answer.values
     }
 
     @Test func `certificates are found with and without TLS, and by no pattern`() throws {
@@ -33,6 +35,27 @@ import Testing
         #expect(try values(server.secureURL + base, server, for: "*").isEmpty)
         #expect(try values(server.secureURL + base + "?mail", server) == [Array("bob@example.com".utf8)])
         #expect(try values(server.secureURL + base + "??base", server).isEmpty)
+    }
+
+    @Test func `at most a mebibyte is read`() throws {
+        let value: [UInt8] = [0x04, 0x83, 0x03, 0xFF, 0] + [UInt8](repeating: 0, count: 0x3FF00)
+        let server = try DirectoryServer(
+            Array(repeating: ("bob@example.com", "userSMIMECertificate", value), count: 5)
+        )
+        let directory = LDAPDirectory(
+            url: try #require(LDAPURL(server.url + "/dc=example,dc=com")),
+            startsTLS: false,
+            authorities: nil,
+            credentials: nil
+        )
+        let deadline = ContinuousClock.now + .seconds(60)
+        let answer = try directory.answer(
+            about: "bob@example.com",
+            by: directory.connect(until: deadline),
+            until: deadline
+        )
+        #expect(answer.values == Array(repeating: value, count: 4) && !answer.isComplete)
+        withExtendedLifetime(server) {}
     }
 
     @Test func `nothing is sent to a server with a foreign certificate`() throws {
@@ -103,7 +126,7 @@ import Testing
         )
         let deadline = ContinuousClock.now + .milliseconds(500)
         #expect(throws: DiscoveryOutage.timeLimit) {
-            _ = try directory.values(for: "bob@example.com", by: directory.connect(until: deadline), until: deadline)
+            _ = try directory.answer(about: "bob@example.com", by: directory.connect(until: deadline), until: deadline)
         }
     }
 }

@@ -33,4 +33,37 @@ import Testing
         let required = try await office.plan(from: "alice@example.com", to: ["dana@example.com"])
         #expect(required.decisions.map(\.action) == [.deferral])
     }
+
+    @Test func `an answer that ends at a limit leaves open whether there is a certificate`() async throws {
+        let office = try await TestHome.office()
+        let carol = try Certificate(fixture: "carol/cert.pem").der
+        // At most 20 entries are read of a search, and at most 256 KiB of a value.
+        let many: [(address: String, attribute: String, value: [UInt8])] = Array(
+            repeating: ("dana@example.com", "userCertificate;binary", carol),
+            count: 21
+        )
+        let big: [UInt8] = [0x04, 0x83, 0x04, 0, 0] + [UInt8](repeating: 0, count: 0x40000)
+        let server = try DirectoryServer(
+            many + [
+                ("carol@example.com", "userSMIMECertificate", carol),
+                ("carol@example.com", "userSMIMECertificate", big),
+                ("eve@example.com", "userCertificate;binary", carol),
+            ]
+        )
+        try await office.store.settings.set("lookup.ldap", to: server.secureURL + "/dc=example,dc=com")
+        try await office.store.settings.set("lookup.ldap.ca-file", to: server.authorities)
+        _ = try await office.store.policy.set(Policy.Rule(.global, encrypt: .require))
+        func decision(_ recipient: String) async throws -> PolicyDecision {
+            let plan = try await office.plan(from: "alice@example.com", to: [recipient])
+            return try #require(plan.decisions.first)
+        }
+        let why = "the source ldap cannot be asked: it has more entries or certificates for the address than are read"
+        let dana = try await decision("dana@example.com")
+        #expect(dana.action == .deferral)
+        #expect(dana.reasons.contains { $0.contains(why) })
+        // A usable certificate is used, whatever the rest of the answer is.
+        #expect(try await decision("carol@example.com").action == .signAndEncrypt)
+        #expect(try await decision("eve@example.com").action == .bounce)
+        withExtendedLifetime(server) {}
+    }
 }

@@ -16,6 +16,33 @@ package struct LDAPDirectory: Sendable {
         }
     }
 
+    /// The result of a search.
+    package struct Answer: Sendable {
+        /// The maximum number of values, of the bytes of one, and of the bytes of all that are read.
+        private static let maximumCount = 100
+        private static let maximumValue = 1 << 18
+        private static let maximumSize = 1 << 20
+
+        /// The values of the certificate attributes.
+        package private(set) var values: [[UInt8]] = []
+        /// False if the search ended at a limit, so that the directory may have other certificates for the address.
+        package internal(set) var isComplete = true
+        /// Whether nothing more is read.
+        private(set) var isFull = false
+        private var size = 0
+
+        /// Adds `value`, unless it exceeds a limit.
+        mutating func add(_ value: [UInt8]) {
+            size += value.count
+            isFull = size > Self.maximumSize || values.count >= Self.maximumCount
+            guard !isFull, value.count <= Self.maximumValue else {
+                isComplete = false
+                return
+            }
+            values.append(value)
+        }
+    }
+
     package let url: LDAPURL
     /// Whether TLS is started on the connection (StartTLS) before anything else is sent.
     package let startsTLS: Bool
@@ -57,11 +84,11 @@ package struct LDAPDirectory: Sendable {
     /// The values of the certificate attributes in the entries found for `address`.
     ///
     /// - Throws: `DiscoveryOutage`
-    package func values(
-        for address: String,
+    package func answer(
+        about address: String,
         by connection: LDAPConnection,
         until deadline: ContinuousClock.Instant
-    ) throws(DiscoveryOutage) -> [[UInt8]] {
+    ) throws(DiscoveryOutage) -> Answer {
         try connection.search(url, url.filter(for: address), until: deadline)
     }
 

@@ -45,6 +45,9 @@ package struct CommandSource: RemoteSource {
 }
 
 extension SourceAnswer {
+    /// The outage of an address whose answer arrived in time, but takes too long to read.
+    static let readingTooLong = DiscoveryOutage("its answer about the address takes too long to read")
+
     /// Calls `question` for each of `addresses`, and records outages.
     ///
     /// - Parameter isOneServer: whether all addresses are looked up at one server.
@@ -67,8 +70,9 @@ extension SourceAnswer {
                 hasAnswered = true
             } catch {
                 if error == .timeLimit, !hasAnswered, isOneServer { throw SourceOutage(error.reason) }
-                isOver = error == .timeLimit
-                if isOver, !hasAnswered { late.insert(address) }
+                let isTooLong = error == Self.readingTooLong
+                isOver = error == .timeLimit || isTooLong
+                if isTooLong || isOver && !hasAnswered { late.insert(address) }
                 outages[address] = SourceOutage(error.reason)
             }
         }

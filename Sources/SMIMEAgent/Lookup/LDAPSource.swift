@@ -27,17 +27,38 @@ package struct LDAPSource: RemoteSource {
         guard !people.isEmpty else { return answer }
         let connection = try connect(until: deadline)
         try answer.collect(people, isOneServer: true) { scope, answer throws(DiscoveryOutage) in
-            let values = try directory.values(for: scope.key, by: connection, until: deadline)
-            let readable = values.compactMap { try? KeyMaterial.read($0) }
-            if readable.count < values.count {
-                answer.warnings.append("\(directory.url.server): a value that is not a certificate was ignored")
+            let found = try directory.answer(about: scope.key, by: connection, until: deadline)
+            if !found.isComplete {
+                answer.outages[scope] = SourceOutage(
+                    "it has more entries or certificates for the address than are read"
+                )
             }
-            let certificates = readable.joined().compactMap {
-                if case .certificate(let found) = $0 { found } else { nil }
-            }
+            let certificates = try read(found.values, &answer, until: deadline)
             answer.add(certificates, for: scope, from: kind, at: directory.url.server)
         }
         return answer
+    }
+
+    /// The certificates in the values of an answer about one address. The answer may take longer to read than to receive.
+    private func read(
+        _ values: [[UInt8]],
+        _ answer: inout SourceAnswer,
+        until deadline: ContinuousClock.Instant
+    ) throws(DiscoveryOutage) -> [Certificate] {
+        var certificates: [Certificate] = []
+        var isIgnored = false
+        for value in values {
+            guard .now < deadline else { throw SourceAnswer.readingTooLong }
+            guard let items = try? KeyMaterial.read(value) else {
+                isIgnored = true
+                continue
+            }
+            certificates += items.compactMap { if case .certificate(let found) = $0 { found } else { nil } }
+        }
+        if isIgnored {
+            answer.warnings.append("\(directory.url.server): a value that is not a certificate was ignored")
+        }
+        return certificates
     }
 
     /// The server's name.
@@ -47,7 +68,7 @@ package struct LDAPSource: RemoteSource {
         let deadline = ContinuousClock.now + timeLimit
         let connection = try connect(until: deadline)
         do throws(DiscoveryOutage) {
-            _ = try directory.values(for: "postmaster@invalid", by: connection, until: deadline)
+            _ = try directory.answer(about: "postmaster@invalid", by: connection, until: deadline)
         } catch { throw SourceOutage(error.reason) }
         return directory.url.server
     }

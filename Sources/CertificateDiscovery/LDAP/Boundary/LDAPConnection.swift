@@ -9,9 +9,6 @@ package final class LDAPConnection {
     /// well.
     private static let maximumEntries = 20
     private static let maximumMessages = 40
-    /// The maximum number of values that one search returns, and the maximum size of each value in bytes.
-    private static let maximumValues = 100
-    private static let maximumValue = 1 << 18
     /// The maximum size of one message of the server, in bytes.
     private static let maximumAnswer = 1 << 22
 
@@ -99,14 +96,15 @@ package final class LDAPConnection {
 
     /// Searches the directory.
     ///
-    /// - Returns: the values of the attributes that `url` names, in the first entries that match the filter.
+    /// - Returns: the values of the attributes that `url` names, in the first entries that match the filter; and whether the
+    ///   search ended before a limit.
     ///
     /// libldap: `ldap_search_ext`, `ldap_result`
     func search(
         _ url: LDAPURL,
         _ filter: String,
         until deadline: ContinuousClock.Instant
-    ) throws(DiscoveryOutage) -> [[UInt8]] {
+    ) throws(DiscoveryOutage) -> LDAPDirectory.Answer {
         var time = try Self.timeLeft(until: deadline)
         var names: [UnsafeMutablePointer<CChar>?] = url.attributes.map { strdup($0) } + [nil]
         defer { for name in names { free(name) } }
@@ -125,25 +123,25 @@ package final class LDAPConnection {
             &identifier
         )
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
-        var values: [[UInt8]] = []
+        var answer = LDAPDirectory.Answer()
         // The messages are read one by one: otherwise libldap would collect everything that the server sends, whatever limit
         // was requested.
-        for _ in 0..<Self.maximumMessages {
-            let isLast = try next(identifier, until: deadline) { values += self.values(of: $0, url.attributes) }
-            if isLast { return Array(values.prefix(Self.maximumValues)) }
-            if values.count >= Self.maximumValues { break }
+        for _ in 0..<Self.maximumMessages where !answer.isFull {
+            if try next(identifier, url.attributes, until: deadline, &answer) { return answer }
         }
         _ = library.abandon(pointer, identifier, nil, nil)
-        return Array(values.prefix(Self.maximumValues))
+        answer.isComplete = false
+        return answer
     }
 
-    /// Reads the next message of the search result. If the message is an entry, its values are added to the result.
+    /// Reads the next message of the search result. If the message is an entry, its values are added to `answer`.
     ///
     /// - Returns: whether it was the last message.
     private func next(
         _ identifier: CInt,
+        _ attributes: [String],
         until deadline: ContinuousClock.Instant,
-        _ take: (OpaquePointer) -> Void
+        _ answer: inout LDAPDirectory.Answer
     ) throws(DiscoveryOutage) -> Bool {
         var time = try Self.timeLeft(until: deadline)
         var message: OpaquePointer?
@@ -155,42 +153,46 @@ package final class LDAPConnection {
             throw failure(code)
         }
         if kind == CInt(LDAP_RES_SEARCH_ENTRY) {
-            if let entry = library.firstEntry(pointer, message) { take(entry) }
+            if let entry = library.firstEntry(pointer, message) { add(entry, attributes, to: &answer) }
             return false
         }
         guard kind == CInt(LDAP_RES_SEARCH_RESULT) else { return false }
         var code: CInt = 0
         let parsed = library.parseResult(pointer, message, &code, nil, nil, nil, nil, 0)
         guard parsed == CInt(LDAP_SUCCESS) else { throw failure(parsed) }
-        guard code == CInt(LDAP_SUCCESS) || code == CInt(LDAP_SIZELIMIT_EXCEEDED) else { throw failure(code) }
+        guard code != CInt(LDAP_SIZELIMIT_EXCEEDED) else {
+            answer.isComplete = false
+            return true
+        }
+        guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
         return true
     }
 
-    private func values(of entry: OpaquePointer, _ wanted: [String]) -> [[UInt8]] {
-        var values: [[UInt8]] = []
+    private func add(_ entry: OpaquePointer, _ wanted: [String], to answer: inout LDAPDirectory.Answer) {
         var position: OpaquePointer?
         var name = library.firstAttribute(pointer, entry, &position)
         while let attribute = name {
-            if Self.isWanted(String(cString: attribute), wanted) { values += self.values(of: entry, attribute) }
+            if Self.isWanted(String(cString: attribute), wanted) { addValues(of: entry, attribute, to: &answer) }
             library.freeMemory(attribute)
             name = library.nextAttribute(pointer, entry, position)
         }
         if let position { library.freeElement(position, 0) }
-        return values
     }
 
-    private func values(of entry: OpaquePointer, _ attribute: UnsafePointer<CChar>) -> [[UInt8]] {
-        guard let list = library.values(pointer, entry, attribute) else { return [] }
+    private func addValues(
+        of entry: OpaquePointer,
+        _ attribute: UnsafePointer<CChar>,
+        to answer: inout LDAPDirectory.Answer
+    ) {
+        guard let list = library.values(pointer, entry, attribute) else { return }
         defer { library.freeValues(list) }
-        var values: [[UInt8]] = []
         var next = list
-        while let value = next.pointee?.pointee, values.count < Self.maximumValues {
-            if let start = value.bv_val, value.bv_len <= Self.maximumValue {
-                values.append([UInt8](UnsafeRawBufferPointer(start: start, count: Int(value.bv_len))))
+        while let value = next.pointee?.pointee, !answer.isFull {
+            if let start = value.bv_val {
+                answer.add([UInt8](UnsafeRawBufferPointer(start: start, count: Int(value.bv_len))))
             }
             next += 1
         }
-        return values
     }
 
     /// Whether `name` is one of `wanted`, without regard to attribute options.
