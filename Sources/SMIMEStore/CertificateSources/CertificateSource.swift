@@ -50,29 +50,6 @@ package struct SourceAnswer: Sendable {
     package var lifetimes: [AddressScope: Duration] = [:]
 
     package init() {}
-
-    /// Adds the certificates for `address` that the source has at the place `detail`. CA certificates that do not name the
-    /// address become the `authorities` of the other ones.
-    package mutating func add(
-        _ certificates: [Certificate],
-        for address: AddressScope,
-        from source: KnownRecipient.Source,
-        at detail: String
-    ) {
-        let authorities = certificates.filter { $0.isCertificateAuthority && !$0.names(address) }
-        for certificate in certificates where !authorities.contains(certificate) {
-            guard !found.contains(where: { $0.address == address && $0.certificate == certificate }) else { continue }
-            found.append(
-                FoundCertificate(
-                    address: address,
-                    certificate: certificate,
-                    source: source,
-                    detail: detail,
-                    authorities: authorities
-                )
-            )
-        }
-    }
 }
 
 /// A certificate that a source has for an address or domain.

@@ -102,13 +102,17 @@ struct RecipientEvidence: Sendable {
         let choices = known.map { item in
             let (address, recipients) = (item.address, item.recipients)
             let pinned = recipients.pinnedKeys
+            let own = trust.deciding(by: recipients)
+            let others = PathValidator(own)
             let judged = recipients.map { recipient -> RecipientChoice.Judged? in
                 guard recipient.trust != .distrusted else { return nil }
                 if item.authorities.isEmpty, let record = recipient.keepableRecord(pinned) {
                     let known = book.verdict(on: record, asks: asks) { recipient.certificate }
                     return RecipientChoice.Judged(verdict: known.verdict, chain: known.chain)
                 }
-                return RecipientChoice.Judged(recipient, of: recipients, trust, extra: item.authorities, at: time)
+                // All found certificates of an address share one budget, because their number depends on others.
+                let validator = recipient.rank > 0 ? others : PathValidator(own)
+                return RecipientChoice.Judged(recipient, validator, extra: item.authorities, at: time)
             }
             return RecipientChoice(address: address, recipients: recipients, judged: judged, under: options, at: time)
         }

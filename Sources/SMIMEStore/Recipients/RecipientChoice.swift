@@ -85,8 +85,10 @@ package struct RecipientChoice: Sendable {
         extra: [Certificate] = [],
         at time: Date
     ) {
+        let own = trust.deciding(by: recipients)
         let judged = recipients.map { recipient in
-            recipient.trust == .distrusted ? nil : Judged(recipient, of: recipients, trust, extra: extra, at: time)
+            recipient.trust == .distrusted
+                ? nil : Judged(recipient, PathValidator(own), extra: extra, at: time)
         }
         self.init(address: address, recipients: recipients, judged: judged, under: trust.options, at: time)
     }
@@ -120,20 +122,21 @@ package struct RecipientChoice: Sendable {
 }
 
 extension RecipientChoice.Judged {
-    /// Validates `recipient`, one of `recipients`, with `trust`. Stored verdicts are not used.
-    init(
-        _ recipient: KnownRecipient,
-        of recipients: [KnownRecipient],
-        _ trust: TrustStore,
-        extra: [Certificate],
-        at time: Date
-    ) {
-        var trust = trust
-        // Decisions about certificates for other addresses do not apply here.
-        trust.pinned = Set(recipients.filter { $0.trust == .pinned }.map(\.certificate.publicKeyDigest))
-        trust.distrusted = []
-        let chain = trust.judge(recipient.certificate, extra: extra, purpose: .encryption, at: time, detail: .trust)
+    /// Validates `recipient` with a validator for the address. Stored verdicts are not used.
+    init(_ recipient: KnownRecipient, _ validator: PathValidator, extra: [Certificate], at time: Date) {
+        let chain = validator.judge(recipient.certificate, extra: extra, purpose: .encryption, at: time, detail: .trust)
         self.init(verdict: RecipientVerdict(chain), chain: chain)
+    }
+}
+
+extension TrustStore {
+    /// A store with the decisions about `recipients`, all for one address or its domain. Decisions about certificates for
+    /// other addresses do not apply to them.
+    func deciding(by recipients: [KnownRecipient]) -> TrustStore {
+        var store = self
+        store.pinned = Set(recipients.filter { $0.trust == .pinned }.map(\.certificate.publicKeyDigest))
+        store.distrusted = []
+        return store
     }
 }
 
