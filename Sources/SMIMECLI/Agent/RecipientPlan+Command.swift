@@ -57,8 +57,14 @@ extension Failure {
             }
             if let doubtful = choice.candidates.first(where: { [.authority, .held].contains($0.reason) })?.recipient {
                 let certificate = doubtful.certificate.fingerprint
+                let address = doubtful.address
+                guard doubtful.rank == 0 else {
+                    return "to use it anyway, compare its fingerprint, then: "
+                        + "smime recipient export \(shell: address) --fingerprint \(certificate) -o FILE, "
+                        + "and smime recipient add \(shell: address) FILE --trust"
+                }
                 return "to use it anyway, compare its fingerprint, then: "
-                    + "smime recipient trust \(shell: doubtful.address) --fingerprint \(certificate)"
+                    + "smime recipient trust \(shell: address) --fingerprint \(certificate)"
             }
             guard !choice.waitsForRevocation else {
                 return

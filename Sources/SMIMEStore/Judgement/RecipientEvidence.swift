@@ -42,7 +42,7 @@ struct RecipientEvidence: Sendable {
             var certificates = Set(registered.map(\.certificate))
             let scopes = [address] + [address.address.map(AddressScope.init(domainOf:))].compactMap(\.self)
             let others = scopes.flatMap { byAddress[$0] ?? [] }.filter { certificates.insert($0.certificate).inserted }
-            var all = (registered + others.map(KnownRecipient.init)).decidedByKey
+            var all = (registered + others.map(KnownRecipient.init)).decidedByKey.holdingReplacements
             if hasIdentities == true { try Self.markKeyless(&all, of: address, in: database) }
             var seen: Set<Fingerprint> = []
             let authorities = scopes.flatMap { byAddress[$0] ?? [] }.flatMap(\.authorities)

@@ -123,7 +123,7 @@ package struct RecipientLookup: Sendable {
             choices[index].outages = outages[choices[index].address] ?? []
             choices[index].isHeldByOutage = held.contains(choices[index].address)
         }
-        warnings += choices.flatMap(\.keylessWarnings)
+        warnings += choices.flatMap(\.keylessWarnings) + choices.flatMap(\.heldWarnings)
         warnings += evidence.unreadable.map(\.text).sorted().map {
             "\($0): a certificate in the store cannot be read, and is ignored"
         }
@@ -200,6 +200,16 @@ extension RecipientChoice {
             "\(address) is an account of this store, which lacks the key of the certificate "
                 + "\($0.recipient.certificate.fingerprint) (\($0.recipient.source.rawValue))"
                 + ($0.reason.isSelected ? "" : ", so another one is used")
+        }
+    }
+
+    /// Warns of certificates of other sources that would be used if no decision of a user were in the way. Learning warns of
+    /// those in the registry.
+    fileprivate var heldWarnings: [String] {
+        guard selected == nil else { return [] }
+        return candidates.filter { $0.recipient.rank > 0 && $0.reason == .held }.map { recipient, _ in
+            "\(address): the certificate \(recipient.certificate.fingerprint) (\(recipient.source.rawValue)) is held until it "
+                + "is trusted, because another key is pinned, or its key was held before"
         }
     }
 

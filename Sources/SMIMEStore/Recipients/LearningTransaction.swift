@@ -51,7 +51,7 @@ struct LearningTransaction {
         report: inout LearningReport
     ) throws {
         let peers = try peers(of: certificate, known)
-        let isRenewal = peers.contains { $0.isAccepted && self.isRenewal(certificate, of: $0) }
+        let isRenewal = peers.contains { $0.isAccepted && $0.isRenewed(by: certificate) }
         report.entries.append(
             LearningReport.Entry(
                 address: sighting.address,
@@ -98,7 +98,7 @@ struct LearningTransaction {
         let sameKey = known.filter { $0.certificate.publicKeyDigest == certificate.publicKeyDigest }
         if sameKey.contains(where: { $0.trust == .distrusted }) { return .distrusted }
         let peers = try peers(of: certificate, known)
-        if peers.contains(where: { $0.isAccepted && isRenewal(certificate, of: $0) }) { return .chain }
+        if peers.contains(where: { $0.isAccepted && $0.isRenewed(by: certificate) }) { return .chain }
         if sameKey.contains(where: { $0.trust == .held }) { return .held }
         guard !peers.isEmpty else { return .chain }
         switch policy {
@@ -117,12 +117,6 @@ struct LearningTransaction {
             }
             return try root(above: recipient.certificate, []) != nil
         }
-    }
-
-    /// Whether `certificate` has the key and the issuer of the recipient's certificate.
-    private func isRenewal(_ certificate: Certificate, of recipient: KnownRecipient) -> Bool {
-        recipient.certificate.publicKeyDigest == certificate.publicKeyDigest
-            && recipient.certificate.issuer.matches(certificate.issuer)
     }
 
     private func update(
