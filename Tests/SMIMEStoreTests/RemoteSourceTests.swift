@@ -52,6 +52,24 @@ import Testing
         #expect(try await home.number("SELECT count(*) FROM lookup_answer") == count)
     }
 
+    @Test func `a kept answer that is too old, or that no smime would keep, is not used`() async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        let source = Directory(["bob"], identity: "rows")
+        let lookup = lookup(store, [source])
+        _ = try await lookup.choices(for: [bob, carol], at: .judged)
+        let forgeries = [
+            "time = time - 3600, until = 99999999999", "detail = '\(String(repeating: "x", count: 4097))'",
+            "address_key = address_key || 'x', until = 99999999999",
+        ]
+        for (round, forgery) in forgeries.enumerated() {
+            try await home.change("UPDATE lookup_answer SET \(forgery)")
+            for _ in 1...2 { _ = try await lookup.choices(for: [bob, carol], at: .judged) }
+            #expect(source.asked.count == 2 * round + 4, "\(forgery.prefix(20))")
+            #expect(try await home.number("SELECT count(*) FROM lookup_answer") == 2)
+        }
+    }
+
     @Test func `no source is asked about our own addresses with a detail behind a delimiter`() async throws {
         let home = try TemporaryHome()
         let store = try await store(in: home)

@@ -113,22 +113,33 @@ struct KeptAnswer: Sendable {
     /// The place of the certificates in the source, such as a URL.
     let detail: String
 
-    /// The maximum size of a cached answer, in bytes.
+    /// The maximum size of the certificates in a cached answer, in bytes, and of the detail, in characters.
     private static let maximumCount = 1 << 18
+    private static let maximumDetail = 4096
 
     /// The cached answers of `source` about `addresses` that are valid at `time`, at most one for each address.
+    ///
+    /// Another gateway with access to the store could write other rows than this program does: rows that are too big, and
+    /// those that would be used longer than `limits` say, are ignored.
     static func answers(
         of source: String,
         about addresses: [AddressScope],
         at time: Date,
+        _ limits: LookupLimits,
         in database: SQLDatabase
     ) throws -> [KeptAnswer] {
         try addresses.compactMap { address in
             let statement = """
                 SELECT time, until, certificates, detail FROM lookup_answer
                 WHERE source = ? AND address_key = ? AND until > ? AND time <= ? AND outage IS NULL
+                    AND (length(certificates) = 0 AND time > ? OR length(certificates) > 0 AND time > ?)
+                    AND length(certificates) <= ? AND length(detail) <= ?
                 """
-            let arguments: SQLArguments = [source, address.key, time.seconds, time.seconds + tolerance]
+            let arguments: SQLArguments = [
+                source, address.key, time.seconds, time.seconds + tolerance,
+                time.addingTimeInterval(-limits.retentionOfNone.timeInterval).seconds,
+                time.addingTimeInterval(-limits.retention.timeInterval).seconds, maximumCount, maximumDetail,
+            ]
             return try database.row(statement, arguments).flatMap { row in
                 // An unreadable answer is ignored, so the source is queried again.
                 guard let certificates = try? certificates(row.value("certificates")) else { return nil }
@@ -158,11 +169,18 @@ struct KeptAnswer: Sendable {
         return certificates
     }
 
-    /// Caches `answers` of `source`, and deletes expired answers of all sources.
-    static func keep(_ answers: [KeptAnswer], of source: String, at time: Date, in database: SQLDatabase) throws {
+    /// Caches `answers` of `source`, and deletes the answers of all sources that have expired, and those that would expire
+    /// later than `limits` say.
+    static func keep(
+        _ answers: [KeptAnswer],
+        of source: String,
+        at time: Date,
+        _ limits: LookupLimits,
+        in database: SQLDatabase
+    ) throws {
         for answer in answers {
             let bytes = answer.certificates.flatMap(\.der)
-            guard bytes.count <= maximumCount else { continue }
+            guard bytes.count <= maximumCount, answer.detail.unicodeScalars.count <= maximumDetail else { continue }
             try database.execute(
                 """
                 INSERT INTO lookup_answer (source, address_key, time, until, certificates, detail)
@@ -176,6 +194,11 @@ struct KeptAnswer: Sendable {
                 isCounted: false
             )
         }
-        try database.execute("DELETE FROM lookup_answer WHERE until <= ?", [time.seconds], isCounted: false)
+        let last = time.addingTimeInterval(max(limits.retention, limits.retentionOfNone).timeInterval)
+        try database.execute(
+            "DELETE FROM lookup_answer WHERE until <= ? OR until > ?",
+            [time.seconds, last.seconds + tolerance],
+            isCounted: false
+        )
     }
 }

@@ -100,12 +100,13 @@ struct RemoteLookup {
     ) async throws(KeystoreError) -> (foreign: [AddressScope], kept: [KeptAnswer]) {
         let isFresh = isFresh
         let ownForms = ownForms
+        let limits = limits
         return try await store.read { snapshot in
             let database = snapshot.database
             let foreign = try Self.foreign(addresses, ownForms, in: database)
             guard !isFresh else { return (foreign, []) }
             do {
-                let kept = try KeptAnswer.answers(of: name, about: foreign, at: .now, in: database)
+                let kept = try KeptAnswer.answers(of: name, about: foreign, at: .now, limits, in: database)
                 return (foreign, kept.filter(mayCache))
             } catch let error as SQLError where error.kind == .forbidden || error.kind == .mismatch {
                 // The tables have an older schema version, or the role has no rights for this table yet.
@@ -144,7 +145,8 @@ struct RemoteLookup {
 
     private func keep(_ answers: [KeptAnswer], of name: String) async {
         guard !answers.isEmpty else { return }
-        await store.writeCache { try KeptAnswer.keep(answers, of: name, at: .now, in: $0) }
+        let limits = limits
+        await store.writeCache { try KeptAnswer.keep(answers, of: name, at: .now, limits, in: $0) }
     }
 
     /// The part of `answer` about `address`, for the cache; nil if the answer is unknown or must not be cached.
