@@ -49,7 +49,8 @@ extension StoreRoleTests {
             at: .judged
         )
         for statement in [
-            "UPDATE certificate SET der = ''", "UPDATE certificate SET addresses = 'eve@example.com'",
+            "INSERT INTO certificate (id) VALUES (2)", "UPDATE certificate SET der = ''",
+            "UPDATE certificate SET addresses = 'eve@example.com'",
             "DELETE FROM certificate", "DELETE FROM recipient", "UPDATE recipient SET trust = 'pinned'",
             "UPDATE recipient SET address_key = 'eve@example.com'", "UPDATE recipient SET source = 'harvest'",
             "UPDATE recipient SET certificate = 0", "DELETE FROM intermediate", "UPDATE intermediate SET learned = 1",

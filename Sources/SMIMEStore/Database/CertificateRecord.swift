@@ -57,6 +57,7 @@ enum CertificateRecord {
         )
     }
 
+    /// The columns of a new row. `StoreRole` names them, too.
     private static let columns =
         [
             "fingerprint", "der", "subject_key", "issuer", "serial", "key_identifier", "not_before", "not_after",

@@ -62,7 +62,7 @@ package struct StoreRole: Equatable, Sendable {
         let statement = """
             SELECT rolname::text AS rolname, EXISTS (
                 SELECT 1 FROM pg_class, aclexplode(relacl) AS rights
-                WHERE pg_class.oid = 'smime.certificate'::regclass AND rights.grantee = pg_roles.oid
+                WHERE pg_class.oid = 'smime.delivery'::regclass AND rights.grantee = pg_roles.oid
                     AND rights.privilege_type = 'INSERT') AS writes
             FROM pg_namespace, aclexplode(nspacl) AS access, pg_roles
             WHERE nspname = 'smime' AND pg_roles.oid = access.grantee AND access.privilege_type = 'USAGE'
@@ -80,9 +80,14 @@ package struct StoreRole: Equatable, Sendable {
         "store_version", "verdict",
     ]
 
-    /// `LOCK TABLE` requires the right to update all columns of `change_counter`.
+    /// `LOCK TABLE` requires the right to update all columns of `change_counter`. The database chooses the number of a new
+    /// certificate: otherwise a gateway could take the next numbers, so that nobody could store another certificate.
     private static let gatewayRights = [
-        "INSERT ON certificate, crl, intermediate, recipient",
+        """
+        INSERT (fingerprint, der, subject_key, issuer, serial, key_identifier, not_before, not_after, usage, public_key,
+            subject_name, issuer_name, addresses, issuer_key, issuer_hash, name_digest) ON certificate
+        """,
+        "INSERT ON crl, intermediate, recipient",
         "UPDATE (first_seen, last_seen, capabilities, capabilities_time) ON recipient",
         "DELETE ON crl",
         "INSERT, UPDATE (time), DELETE ON delivery",
