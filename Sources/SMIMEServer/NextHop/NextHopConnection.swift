@@ -17,6 +17,10 @@ final class NextHopConnection: ChannelInboundHandler {
     private var isUntried = false
     /// Whether the next hop has answered a transaction of the current delivery, and the next transaction has not begun.
     private var isBetweenTransactions = false
+    /// Whether recipients are being recorded before the next transaction begins.
+    private var isPreparing = false
+    /// The delivery that continues over a new connection when its recipients are recorded; nil if there is none.
+    private var waiting: NextHopDelivery?
     /// The number of transactions that began on this connection.
     private var transactionCount = 0
     /// Whether the connection gets no other message, and ends as soon as the session is ready.
@@ -60,9 +64,13 @@ final class NextHopConnection: ChannelInboundHandler {
 
     private func begin() {
         guard let delivery else { return }
+        isPreparing = true
         delivery.prepareNext { [self] in
+            isPreparing = false
             // The next hop may have closed the connection in the meantime.
-            if !isClosed { beginNext() }
+            guard isClosed else { return beginNext() }
+            if let waiting { hop.deliverOverNewConnection(waiting) }
+            waiting = nil
         }
     }
 
@@ -197,7 +205,12 @@ final class NextHopConnection: ChannelInboundHandler {
         if isUntried, failure.outcome != .unknown { return hop.deliverOverNewConnection(left) }
         // The next hop may only have a limit for one connection. Each connection handles at least one transaction, so this
         // ends.
-        if isBetweenTransactions, failure.outcome == .noMessage { return hop.deliverOverNewConnection(left) }
+        if isBetweenTransactions, failure.outcome == .noMessage {
+            if left.reportsEnd() { return }
+            guard isPreparing else { return hop.deliverOverNewConnection(left) }
+            waiting = left
+            return
+        }
         left.fail(
             SMTPReply(451, "4.4.2", text: "the connection to the mail server behind the gateway has failed"),
             failure

@@ -11,7 +11,7 @@ final class NextHopDelivery {
     private let delivery: MessageFlow.PendingDelivery
     private var copies: [MessageFlow.MessageCopy] { delivery.copies }
     /// The questions about the recipients; none if there is only one copy.
-    private let probes: [SMTPTransaction]
+    private var probes: [SMTPTransaction]
     private var result = MessageFlow.DeliveryResult()
     /// The index of the current probe or copy.
     private var place = 0
@@ -35,8 +35,7 @@ final class NextHopDelivery {
     private static func probes(of copies: [MessageFlow.MessageCopy]) -> [SMTPTransaction] {
         var probes: [SMTPTransaction] = []
         for copy in copies {
-            var probe = transaction(for: copy)
-            probe.isProbe = true
+            var probe = transaction(for: copy, isProbe: true)
             if let last = probes.last, last.envelope.sender == copy.envelope.sender,
                 last.envelope.recipients.count + copy.envelope.recipients.count <= probedRecipients
             {
@@ -50,10 +49,11 @@ final class NextHopDelivery {
         return probes
     }
 
-    private static func transaction(for copy: MessageFlow.MessageCopy) -> SMTPTransaction {
+    private static func transaction(for copy: MessageFlow.MessageCopy, isProbe: Bool = false) -> SMTPTransaction {
         SMTPTransaction(
             copy.envelope,
-            content: SMTPTransaction.Content(size: copy.content.count, isEightBit: copy.isEightBit)
+            content: SMTPTransaction.Content(size: copy.content.count, isEightBit: copy.isEightBit),
+            isProbe: isProbe
         )
     }
 
@@ -72,11 +72,14 @@ final class NextHopDelivery {
     func next() -> SMTPTransaction? {
         if isProbing, place == probes.count { (place, isProbing) = (0, false) }
         if isProbing { return probes[place] }
-        guard place < copies.count else {
-            delivery.done(result)
-            return nil
-        }
-        return Self.transaction(for: copies[place])
+        return reportsEnd() ? nil : Self.transaction(for: copies[place])
+    }
+
+    /// Reports the result to the delivery if no transaction is left; returns whether that is so.
+    func reportsEnd() -> Bool {
+        guard !isProbing, place >= copies.count else { return false }
+        delivery.done(result)
+        return true
     }
 
     /// The content of the current transaction.
@@ -98,6 +101,11 @@ final class NextHopDelivery {
 
     /// Records that the next hop refused the current copy or probe.
     func refused(_ refusals: [SMTPRefusal]) {
+        if isProbing, probes.count < copies.count, refusals.allSatisfy({ $0.reply.code == 452 }) {
+            // The next hop may accept only fewer recipients in one transaction.
+            (probes, place) = (copies.map { Self.transaction(for: $0, isProbe: true) }, 0)
+            return
+        }
         let refusal = refusals.first(where: \.reply.isPermanent) ?? refusals.first
         note(refusal.map { reply(to: $0) } ?? SMTPReply(451, "4.4.0", text: "refused"))
         // A refusal while probing ends the delivery before any content is sent. A later one ends only the current copy.

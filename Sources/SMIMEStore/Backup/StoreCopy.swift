@@ -62,6 +62,13 @@ struct StoreCopy {
         throw .malformedBackup(path: path, detail: "\(certificate.fingerprint): its private key is damaged")
     }
 
+    /// - Throws: `.malformedBackup` if a row is damaged.
+    func checkRows() throws(KeystoreError) {
+        try Self.attempt(path) {
+            try reader.readNow { try Self.reject(path, for: WrongRows(in: $0).findings) }
+        }
+    }
+
     /// Writes the copy's content to a new file, with the newest schema version and without cached verdicts and answers.
     func write(to target: String) throws(KeystoreError) {
         do {

@@ -215,7 +215,8 @@ struct SourcePauses {
     /// so that nobody looks for the cause at this address or at this time.
     func outage(about address: AddressScope) -> SourceOutage? {
         let cause = Self.all.withLock { all in
-            let kept = [nil, address].compactMap { all[Place(source: source, address: $0)] }
+            let domain = address.address.map(AddressScope.init(domainOf:))
+            let kept = [nil, address, domain ?? address].compactMap { all[Place(source: source, address: $0)] }
             return kept.first { $0.end > .now }?.outage
         }
         let seconds = LookupLimits.pauseAfterOutage.components.seconds
@@ -227,7 +228,8 @@ struct SourcePauses {
         guard let outage else { return }
         Self.all.withLock { all in
             if all.count >= Self.maximumCount { all = all.filter { $0.value.end > .now } }
-            guard all.count < Self.maximumCount else { return }
+            // The pause of a whole source counts most, and there are few sources.
+            guard address == nil || all.count < Self.maximumCount else { return }
             all[Place(source: source, address: address)] = (outage, .now + LookupLimits.pauseAfterOutage)
         }
     }

@@ -10,8 +10,8 @@ extension KnownRecipient {
 
 extension [KnownRecipient] {
     /// The recipients of one address and its domain after `decidedByKey`. Certificates that are not in the registry are held
-    /// if their key is held there, or if a user pinned another key: as with learned certificates, what a user has decided or
-    /// must decide does not end because a source has another certificate.
+    /// if their key is held there, or if a user pinned another key for the same use: as with learned certificates, what a user
+    /// has decided or must decide does not end because a source has another certificate.
     ///
     /// The pin of an address also holds certificates for its domain, but not the other way around: an address may have a
     /// certificate of its own in addition to that of its domain.
@@ -26,7 +26,10 @@ extension [KnownRecipient] {
             guard !registered.contains(where: { $0.isAccepted && $0.isRenewed(by: certificate) }) else {
                 return recipient
             }
-            let replacesPin = pinned.contains { !$0.address.isDomain || $0.address == recipient.address }
+            let replacesPin = pinned.contains {
+                (!$0.address.isDomain || $0.address == recipient.address) && $0.certificate.sharesUse(with: certificate)
+                    && $0.key != recipient.key
+            }
             return replacesPin || held.contains(recipient.key) ? recipient.with(.held) : recipient
         }
     }

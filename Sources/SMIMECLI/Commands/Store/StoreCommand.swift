@@ -94,7 +94,15 @@ extension SMIMECommand.StoreCommand {
 
         /// A copy of the store in the spool folder: SQLite writes only to a file with a name.
         private static func copy(of store: Store, for output: String) async throws -> SpooledFile {
-            do { return try await SpooledFile { try await store.backup(to: $0) } } catch {
+            var damage: String?
+            do {
+                let copy = try await SpooledFile { damage = try await store.backup(to: $0) }
+                if let damage {
+                    Console.warning("\(output): store restore rejects this copy, because the store is damaged: \(damage)")
+                    Console.hint("to repair it: smime store check --repair")
+                }
+                return copy
+            } catch {
                 guard case KeystoreError.writeFailed(_, let reason) = error else { throw error }
                 throw Failure(
                     .inputOutput,

@@ -62,16 +62,22 @@ extension SMTPReply {
     /// The maximum length of a short reply in bytes, including its end.
     private static let maximumShortLength = 250
 
-    /// The reply with a text that fits into one short line; the rest of the text is left out.
+    /// The reply with a text that fits into one short line. If the text is too long, its first line is cut, which gives the
+    /// reason, and the other lines are kept if there is room for them: they may be the administrator's.
     ///
     /// LMTP clients may have little room for a reply. Exim's takes all lines of a reply together for malformed if they have more
     /// than 256 bytes, and tries again although the message was accepted.
     package var shortened: SMTPReply {
         let length = Self.maximumShortLength - "250 2.000.000 \r\n".utf8.count
-        let lines = harmlessLines(of: length)
-        guard lines.count > 1 else { return self }
-        let mark = " ..."
-        return SMTPReply(code, enhancedCode, text: harmlessLines(of: length - mark.utf8.count)[0] + mark)
+        let lines = text.split(separator: "\n").map { SMTPReply(code, nil, text: String($0)) }
+        let all = SMTPReply(code, enhancedCode, text: lines.map(\.text).joined(separator: " "))
+        guard all.harmlessLines(of: length).count > 1, let reason = lines.first else { return all }
+        let rest = SMTPReply(code, nil, text: lines.dropFirst().map(\.text).joined(separator: " ")).harmlessLines(
+            of: length
+        )
+        let keepsRest = rest.count == 1 && rest[0].utf8.count <= length / 2 && lines.count > 1
+        let end = keepsRest ? " ... \(rest[0])" : " ..."
+        return SMTPReply(code, enhancedCode, text: reason.harmlessLines(of: length - end.utf8.count)[0] + end)
     }
 
     /// Appends the reply to `buffer`, in the encoding of ``encoded(withEnhancedCode:)``.
