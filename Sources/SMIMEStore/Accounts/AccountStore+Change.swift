@@ -6,7 +6,8 @@ import SMIME
 extension AccountStore {
     /// Creates an account without identities.
     ///
-    /// - Throws: `.addressTaken` if an account has the address or one of the aliases.
+    /// - Throws: `.addressTaken` if an account has the address, or another account one of the aliases; `.unknownAlias`
+    ///   and `.unknownCertificate` if `change` removes an alias or pins an identity: the new account has none.
     package func add(
         _ address: EmailAddress,
         _ change: AccountChange = AccountChange(),
@@ -195,7 +196,7 @@ extension AccountRecord {
         return false
     }
 
-    /// Pins one identity, and unpins the other identities with the same usage.
+    /// Pins one identity, and unpins the others that share a use with it. `.none` unpins all.
     private static func set(_ pin: AccountChange.Pin, of account: Int64, in database: SQLDatabase) throws {
         let identities = try self.account(account, in: database).identities.map(\.certificate)
         var pinned: Certificate?

@@ -101,7 +101,7 @@ package struct AccountStore: Sendable {
 
     /// The certificate with this fingerprint and its private key. Validity and usage are not checked.
     ///
-    /// - Throws: `.unknownCertificate` if the store does not have the private key.
+    /// - Throws: `.unknownCertificate` if the store does not have the private key; what opening the store key throws.
     package func identity(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Identity {
         let keys = try await opened { database in
             [try SealedKeys(where: "fingerprint = ?", [fingerprint.bytes], in: database)]
@@ -112,7 +112,8 @@ package struct AccountStore: Sendable {
 
     /// Opens a sealed private key that was read from a snapshot of the store.
     ///
-    /// - Throws: what opening the store key throws; `.corrupt` if the sealed key was modified.
+    /// - Throws: what opening the store key throws; `.corrupt` if the sealed key was modified; `.unknownCertificate` if
+    ///   the store key was replaced since the snapshot, and the store no longer has the private key.
     package func open(_ identity: SealedIdentity) async throws(KeystoreError) -> Identity {
         guard let certificate = identity.keys.certificates.first else {
             throw KeystoreError.unexpected("a sealed identity without a key")

@@ -67,8 +67,8 @@ struct BackupFile {
 
 /// The contents of an account backup, as JSON inside the encrypted file.
 ///
-/// Each certificate is stored once, and referred to by its fingerprint. Private keys are in PKCS#12 files within the JSON,
-/// so that other programs can also read them from the decrypted content. Times are seconds since 1970.
+/// Certificates are referred to by their fingerprints. Private keys are in PKCS#12 files within the JSON, so that other
+/// programs can also read them from the decrypted content. Times are seconds since 1970.
 struct AccountBackup: Codable, Sendable {
     /// The format version that this program writes. New optional keys do not change the version.
     static let schema = 1
@@ -125,7 +125,8 @@ struct AccountBackup: Codable, Sendable {
     let schema: Int
     let created: Int
     let accounts: [Account]
-    /// Certificates in DER, each once. The certificates of identities are in their PKCS#12 files as well.
+    /// The certificates of recipients and CAs in DER, each once. Those of identities are in the PKCS#12 files of the
+    /// accounts, and here only if they are in the store's recipients.
     let certificates: [Data]
     /// Anchors and intermediates, against which certificates are validated.
     let authorities: [Authority]

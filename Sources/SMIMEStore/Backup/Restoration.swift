@@ -178,7 +178,7 @@ extension Policy.Rule {
 public struct StoreRestored: Sendable {
     /// The path of the copy of the old database; nil if there was no old store.
     public let kept: String?
-    /// Whether the key file that the copy was made with is missing. Without the key file, only a passphrase opens the private
+    /// Whether a key file protects the copy and this host has no key file. Then only the passphrase opens the private
     /// keys, if the copy has one.
     public let needsKeyFile: Bool
 }

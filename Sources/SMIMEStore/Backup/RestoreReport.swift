@@ -1,7 +1,7 @@
 package import InternetMessage
 package import PKIX
 
-/// The result of restoring a backup: what was added, and which values the store already had.
+/// The result of restoring a backup: what was added, and where the store's values stayed.
 package struct RestoreReport: Sendable {
     /// An account in the backup.
     package struct Account: Sendable {
@@ -57,7 +57,8 @@ package struct RestoreReport: Sendable {
     package internal(set) var newDecisions: [Decision] = []
     /// The rules that the store did not have before.
     package internal(set) var newRules: [Policy.Rule] = []
-    /// The values in the backup that differ from those of the store. The store's values stay.
+    /// One sentence for each alias that another account has, and for each policy rule that differs from the store's. The
+    /// store's values stay.
     package internal(set) var kept: [String] = []
 
     /// Whether the store was changed.

@@ -32,7 +32,7 @@ struct RestoreTransaction {
         for list in restoration.revocationLists {
             try RevocationListRecord.insert(list, at: restoration.created, into: database)
         }
-        // Distrust first: afterwards, a pinned key was pinned in the store and not in the backup.
+        // Distrusted recipients come first, because `trust(of:)` must find only the pins that the store had before.
         for recipient in restoration.recipients where recipient.trust == .distrusted { try restore(recipient) }
         for recipient in restoration.recipients where recipient.trust != .distrusted { try restore(recipient) }
         try restore(restoration.rules)
@@ -80,7 +80,7 @@ struct RestoreTransaction {
         let pinned = try AccountRecord.account(id, in: database).identities.filter(\.isPinned).map(\.certificate)
         for (certificate, identity) in account.identities {
             let row = try CertificateRecord.insert(certificate, into: database)
-            // An identity that is pinned for the same use stays the only one.
+            // An identity of the store that is pinned for the same use stays the only pinned one.
             let isPinned = identity.pinned && !pinned.contains { $0.sharesUse(with: certificate) }
             let isNew = try insert(
                 "INSERT INTO identity (account, certificate, assigned, pinned, added) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -124,7 +124,7 @@ struct RestoreTransaction {
         if Self.isDecision(trust) { note(trust, of: recipient) }
     }
 
-    /// Whether a user made `trust`, and not the store.
+    /// Whether `trust` is a user's decision.
     private static func isDecision(_ trust: KnownRecipient.Trust) -> Bool { trust == .pinned || trust == .distrusted }
 
     private mutating func note(_ decision: KnownRecipient.Trust, of recipient: Restoration.Recipient) {

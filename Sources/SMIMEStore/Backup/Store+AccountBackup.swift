@@ -7,7 +7,7 @@ import SMIME
 extension Store {
     /// Creates an encrypted file with the accounts of `addresses`: their identities with all private keys, and their
     /// aliases. The file also has all recipients, trust anchors, intermediates and revocation lists of the store, and all
-    /// policy rules except those for senders who have none of the accounts. Rows that `repairRows` removes are left out.
+    /// policy rules except sender rules that apply to none of the accounts. Rows that `repairRows` removes are left out.
     ///
     /// - Parameter ciphers: the name of the cipher that a rule sets for each account, by the account's main address. The
     ///   store does not know ciphers.
@@ -252,7 +252,7 @@ extension Store {
     /// - Parameters:
     ///   - setting: the name of a setting that changes in the same transaction.
     ///   - change: returns the new value of the setting, as in `SettingStore.change`.
-    /// - Throws: what opening the store key throws.
+    /// - Throws: what opening the store key throws; `.notWritable`, `.writeFailed`, `.busy`
     package func restore(
         _ restoration: Restoration,
         setting: String,

@@ -9,8 +9,8 @@ struct StoreCopy {
     /// - Throws: `.malformedBackup` if the file is damaged or no store; `.newer`; `.older`.
     init(_ path: String) throws(KeystoreError) {
         self.path = path
-        // Opening must not create files beside the copy. This is unavoidable if the copy includes the log of a store in
-        // use.
+        // Opening must not create files beside the copy. But if the copy includes the log of a store in use, SQLite needs
+        // a file of its own there.
         reader = try Self.attempt(path) {
             try SQLiteEngine.openReader(path, isFrozen: !StoreDatabase.hasLog(path))
         }
@@ -32,8 +32,8 @@ struct StoreCopy {
         }
     }
 
-    /// False if the copy needs a key file, and this host has none. A key file of another store is enough if the copy also
-    /// has a passphrase.
+    /// False if a key file protects the copy and this host has none, even if the copy also has a passphrase. With a
+    /// passphrase, a key file of another store is enough.
     ///
     /// - Throws: `.foreignCopy` if the key file belongs to another store, and the copy has no passphrase either;
     ///   `.malformedBackup` if the key file opens the copy, but not all of its private keys.
@@ -78,7 +78,8 @@ struct StoreCopy {
                 try Self.reject(path, for: Store.changedSchema(in: database))
                 try Self.reject(path, for: WrongRows(in: database).findings)
                 _ = try ChangeCounter.value(in: database)
-                // They do not show in any list, and outlast what they were computed from. They are computed again.
+                // Stored verdicts and answers appear in no list, and outlast the data from which they were computed. They
+                // are computed again.
                 for cache in ["verdict", "lookup_answer"] {
                     try database.execute("DELETE FROM \(cache)", isCounted: false)
                 }

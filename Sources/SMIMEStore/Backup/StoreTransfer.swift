@@ -49,8 +49,8 @@ struct StoreTransfer {
             }
             counts[table] = written.count
         }
-        // Gateways could write these columns on a server. In a file smime relies on them, so wrong values are corrected
-        // here.
+        // On a server, gateways could write the columns that describe certificates. In a file smime relies on these
+        // columns, so wrong values are corrected here.
         if target.storesVerdicts, !source.storesVerdicts { try WrongRows(in: target).repair(in: target) }
         for table in ["certificate", "account"] { try target.continueKeys(of: table) }
         try ChangeCounter.raise(above: ChangeCounter.value(in: source), in: target)
@@ -100,11 +100,12 @@ extension Store {
     /// Creates a store at `location` with all data of this store. The new store is a file, or a server's database that has
     /// no store yet.
     ///
-    /// If several hosts share either store, settings that belong to one host (`HostSettings`) are not copied. The copy is
-    /// made in one transaction and verified by row counts and digests.
+    /// If either store is on a server, settings that belong to one host (`HostSettings`) are not copied. The copy is made
+    /// in one transaction and verified by row counts and digests.
     ///
     /// - Returns: the number of copied rows of each table.
-    /// - Throws: `.occupied` if there already is a store; what reading and creating a store throws.
+    /// - Throws: `.occupied` if there already is a store; `.newer` if this store has a later schema version than this
+    ///   program creates; what reading and creating a store throws.
     package func copy(to location: StoreLocation) async throws(KeystoreError) -> [String: Int] {
         let database = database
         let isShared = self.location.server != nil || location.server != nil
@@ -124,7 +125,7 @@ extension Store {
         }
     }
 
-    /// - Parameter isShared: whether several hosts share the old or the new store.
+    /// - Parameter isShared: whether the old or the new store is on a server.
     private static func copy(
         _ engine: any SQLEngine,
         to location: StoreLocation,

@@ -111,8 +111,8 @@ struct ImportTransaction {
         )
     }
 
-    /// Marks a learned certificate as the account's own, and ends its hold, now that the store has the private key. A user's
-    /// decision stays, and so does the source of a certificate that a user added.
+    /// Marks a learned or held certificate as the account's own, and ends the hold, now that the store has the private
+    /// key. A user's decision stays, and so does the source of a certificate that a user imported and that was not held.
     private func makeOwn(_ certificate: Int64, _ address: AddressScope) throws {
         try insert(
             """

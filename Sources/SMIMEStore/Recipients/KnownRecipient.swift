@@ -33,38 +33,41 @@ public struct KnownRecipient: Sendable {
         case chain
         /// A user distrusted the certificate. It is never used.
         case distrusted
-        /// The certificate is not used until a user trusts it, because it would replace another one.
+        /// The certificate is not used until a user trusts it, because it would replace another one, or a certificate
+        /// with its key is held.
         case held
-        /// A user compared the fingerprint and pinned the certificate. It is trusted without a chain.
+        /// A user pinned the certificate. It is trusted without a chain.
         case pinned
     }
 
-    /// Whether the certificate can be used without a user's decision.
+    /// True unless the certificate is held or distrusted.
     var isAccepted: Bool { trust == .chain || trust == .pinned }
 
     /// The address or the domain for which the certificate is known.
     package let address: AddressScope
     /// The address, or `@` and the domain, for which the certificate is known.
     public var owner: String { address.text }
-    /// The certificate to which mail is encrypted.
+    /// The certificate. Whether mail is encrypted to it depends on the other certificates of the owner, too.
     public let certificate: Certificate
-    /// The source from which the certificate was first known; `identity` if a learned certificate became the account's own.
+    /// The source from which the certificate was first known; `identity` if a learned or held certificate became the
+    /// account's own.
     public let source: Source
     /// Details about the source, such as the Message-ID of the mail from which the certificate was learned; nil if there
     /// are none.
     public let sourceDetail: String?
-    /// When the certificate was first seen: the signing time of the oldest mail with it; without a usable signing time, or
-    /// for a certificate from another source, the time at which it was added or found.
+    /// When the certificate was first seen: when it was learned, added or found. A certificate is learned at the signing
+    /// time of the mail, or at the current time if the signing time is missing, implausible or in the future. Mail that
+    /// is older by a day or more sets an earlier time.
     public let firstSeen: Date
-    /// When the certificate was last seen: the signing time of the newest mail with it; without a usable signing time, or
-    /// for a certificate from another source, the time at which it was added or found. Mail updates this at most once
-    /// a day.
+    /// When the certificate was last seen; at first the same as `firstSeen`. Mail that is newer by a day or more sets a
+    /// later time.
     public let lastSeen: Date
     /// Whether and why the certificate is trusted.
     public let trust: Trust
-    /// The DER of the owner's most recently announced SMIMECapabilities (RFC 8551 §2.5.2); nil if there are none.
+    /// The DER of the SMIMECapabilities that the owner announced last in signed mail (RFC 8551 §2.5.2); nil if there are
+    /// none.
     public let capabilities: [UInt8]?
-    /// When the capabilities were announced; nil if unknown.
+    /// The signing time of the mail that announced the capabilities; nil if unknown.
     package let capabilitiesTime: Date?
     /// The position of the certificate's source in the order of the lookup: 0 for the registry.
     package let rank: Int
@@ -73,7 +76,7 @@ public struct KnownRecipient: Sendable {
     var lacksKey = false
     /// The cached value of `announced`.
     let announcement = LazyValue<[SMIMECapability]?>()
-    /// The database columns of the certificate; nil if it is from another source.
+    /// The database columns for the verdict on the certificate; nil if the certificate is not from the registry.
     var record: VerdictRecord?
 
     package init(

@@ -25,9 +25,10 @@ public struct LearningReport: Sendable {
         public let kind: Kind
         /// Whether the certificate is not used until a user trusts it.
         public let isHeld: Bool
-        /// The newest certificate for the same use that was known before, trusted ones preferred; nil if there was none.
+        /// The newest certificate for the same use that was known before, trusted ones preferred; nil if there was none,
+        /// except imported ones without an anchor.
         public let previous: Certificate?
-        /// The Message-ID of the mail with the certificate; nil if it has none.
+        /// The Message-ID of the mail with the certificate; nil if the mail has none.
         public let messageID: String?
     }
 

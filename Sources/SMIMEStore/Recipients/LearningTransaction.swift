@@ -4,8 +4,7 @@ import PKIX
 
 /// Stores in the registry the certificates and capabilities learned from verified messages.
 ///
-/// The assignment of a certificate to an address never changes. Only the dates are updated, at most once a day, and
-/// capabilities are replaced by newer ones.
+/// For a known certificate, only the dates change, by a day or more, and newer capabilities replace older ones.
 struct LearningTransaction {
     private static let day: TimeInterval = 24 * 60 * 60
     /// How far a signer's clock may be ahead of this host's clock, in seconds.
@@ -25,7 +24,8 @@ struct LearningTransaction {
 
     private func learn(_ sighting: SignerSighting, _ report: inout LearningReport) throws {
         let known = try RecipientRecord.all(for: AddressScope(sighting.address), in: database)
-        // Capabilities are stored only if the signer who announces them is trusted.
+        // A signer who is not trusted must not change the author's other certificates: a known one is not updated, and a
+        // new one is not trusted either.
         let signer = try trust(in: sighting.certificate, known, sighting)
         var isKnown = false
         for certificate in sighting.certificates {
@@ -86,7 +86,8 @@ struct LearningTransaction {
 
     /// The trust in `certificate`, known or new: `.chain`, `.held` or `.distrusted`.
     ///
-    /// A distrusted or held key stays so in another certificate. Only a trusted certificate can be renewed by another one.
+    /// A new certificate is distrusted if its key is. Otherwise it is trusted if it renews a trusted certificate, held if
+    /// its key is held, and trusted if it is the first for its use. The policy decides about all others.
     private func trust(
         in certificate: Certificate,
         _ known: [KnownRecipient],
@@ -108,8 +109,9 @@ struct LearningTransaction {
         }
     }
 
-    /// The known certificates that have a use in common with `certificate`, except imported ones that are neither pinned nor
-    /// issued below a trust anchor: anyone can make such a certificate for any address, and it may come with an import.
+    /// The known certificates that have a use in common with `certificate`, except imported ones that no user has decided
+    /// about and that chain to no trust anchor: anyone can make such a certificate for any address, and it may come with
+    /// an import.
     private func peers(of certificate: Certificate, _ known: [KnownRecipient]) throws -> [KnownRecipient] {
         try known.filter { $0.certificate.sharesUse(with: certificate) }.filter { recipient in
             guard recipient.trust == .chain, recipient.source != .harvest, recipient.source != .identity else {
@@ -192,17 +194,18 @@ struct LearningTransaction {
 
     private func capabilitiesTime(_ sighting: SignerSighting) -> Date? { sighting.signingTime.map { min($0, now) } }
 
-    /// Whether the signing time is so far in the future that later messages could not replace the capabilities (RFC 8551
-    /// §2.7).
+    /// Whether the signing time is in the future by more than `clockTolerance`. The capabilities of such a message are
+    /// ignored (RFC 8551 §2.7).
     private func isFarAhead(_ sighting: SignerSighting) -> Bool {
         sighting.signingTime.map { $0.timeIntervalSince(now) > Self.clockTolerance } ?? false
     }
 }
 
 extension LearningTransaction {
-    /// Whether `certificate` is for the key of a trusted certificate, or has the same trust anchor as all trusted certificates.
-    /// The anchor of only one of them does not suffice, because another CA may have certified a known key. The anchor never
-    /// suffices if a user imported or pinned a trusted certificate.
+    /// Whether `certificate` is for the key of a trusted certificate, or has the same trust anchor as all trusted
+    /// certificates; expired ones without an anchor are ignored. The anchor of only one of them does not suffice, because
+    /// another CA may have certified a known key. The anchor never suffices if a user imported or pinned a trusted
+    /// certificate.
     func hasKnownKeyOrAnchor(
         _ certificate: Certificate,
         after peers: [KnownRecipient],
@@ -220,7 +223,7 @@ extension LearningTransaction {
     }
 
     /// The key of the trust anchor at the end of the chain of `certificate`, even if the certificate has expired; nil if
-    /// there is no such chain, or if it has another error.
+    /// there is no chain without another error.
     private func root(above certificate: Certificate, _ extra: [Certificate]) throws -> PublicKeyDigest? {
         var trust = try TrustStore(judging: [certificate] + extra, systemAnchors: true, in: database)
         trust.pinned = []

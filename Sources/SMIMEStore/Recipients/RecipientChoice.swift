@@ -9,7 +9,8 @@ package struct RecipientChoice: Sendable {
     /// then for its domain, both newest first, and then those of other sources.
     package let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]
 
-    /// Why sources could not be queried, one sentence each. It is unknown which certificates these sources have.
+    /// One sentence for each source that could not be queried, with the reason. It is unknown which certificates these
+    /// sources have.
     package internal(set) var outages: [String] = []
     /// Whether mail to the address waits for an unavailable source even if the mail need not be encrypted. This is so for a
     /// local source, such as a folder of certificates. For a remote source, only mail that must be encrypted waits.
@@ -23,7 +24,8 @@ package struct RecipientChoice: Sendable {
     package var selected: KnownRecipient? { candidates.first { $0.reason.isSelected }?.recipient }
 
     /// The certificates to which an already encrypted message may be encrypted for the address: the selected one, and
-    /// usable older ones, because the sender's program may still use those.
+    /// usable older ones with the same trust and for the same address or domain, because the sender's program may still
+    /// use those.
     package var inUse: [Certificate] {
         guard let selected else { return [] }
         return candidates.filter { recipient, reason in
@@ -32,16 +34,16 @@ package struct RecipientChoice: Sendable {
         }.map(\.recipient.certificate)
     }
 
-    /// The chains of the selected certificates, and of those whose unknown revocation status is the only reason not to
-    /// select them.
+    /// The chains of the selected certificate, and of those that cannot be used because their revocation status is
+    /// unknown.
     var wantedChains: [ChainVerdict] {
         zip(candidates, chains).compactMap { candidate, verdict in
             candidate.reason.isSelected || candidate.reason == .revocationUnknown ? verdict : nil
         }
     }
 
-    /// Whether a selected certificate, or one with the reason `.revocationUnknown`, has an unknown revocation status and no
-    /// chain to query about.
+    /// Whether the selected certificate, or one with the reason `.revocationUnknown`, has an unknown revocation status,
+    /// but no chain for which responders could be queried: its verdict was stored.
     let lacksChains: Bool
 
     /// Whether a usable certificate may exist although none is selected, because a source could not be queried.
@@ -50,8 +52,8 @@ package struct RecipientChoice: Sendable {
     /// Whether a known certificate may be usable, but checking it takes too long.
     package var isUndecided: Bool { selected == nil && candidates.contains { $0.reason == .checkTooLong } }
 
-    /// Whether there is a certificate that cannot be used now, but was usable once, will be, or would be if a user trusted
-    /// it.
+    /// Whether there is a certificate of the owner that cannot be used: it is not valid now, held, revoked or untrusted,
+    /// its key is too weak or not supported, or its check takes too long.
     package var hasUnusable: Bool {
         candidates.contains { candidate in
             switch candidate.reason {
@@ -130,8 +132,8 @@ extension RecipientChoice.Judged {
 }
 
 extension TrustStore {
-    /// A store with the decisions about `recipients`, all for one address or its domain. Decisions about certificates for
-    /// other addresses do not apply to them.
+    /// This store with the pins of `recipients`, all for one address or its domain, in place of all decisions: those for
+    /// other addresses do not apply here, and distrusted recipients are not validated.
     func deciding(by recipients: [KnownRecipient]) -> TrustStore {
         var store = self
         store.pinned = Set(recipients.filter { $0.trust == .pinned }.map(\.certificate.publicKeyDigest))
@@ -152,7 +154,7 @@ protocol SelectableRecipient {
     var traits: CertificateTraits { get }
     /// Whether the certificate names `address`. For a domain: whether the certificate names an address in the domain.
     var namesAddress: Bool { get }
-    /// The database columns of the certificate; nil if it is from another source.
+    /// The database columns for the verdict on the certificate; nil if they were not read.
     var record: VerdictRecord? { get }
 
     /// This recipient with another trust.

@@ -16,22 +16,22 @@ package struct RecipientEntry: Sendable {
     package var notBefore: Date { traits.notBefore }
     /// The last second in which the certificate is valid.
     package var notAfter: Date { traits.notAfter }
-    /// The first source of the certificate.
+    /// The source from which the certificate was first known; `identity` if a learned or held certificate became the
+    /// account's own.
     package let source: KnownRecipient.Source
     /// Details about the source, such as the Message-ID of the mail from which the certificate was learned; nil if there
     /// are none.
     package let sourceDetail: String?
-    /// When the certificate was first seen: the signing time of the oldest mail with it; without a usable signing time, or
-    /// for a certificate from another source, the time at which it was added or found.
+    /// When the certificate was first seen, as in `KnownRecipient`.
     package let firstSeen: Date
-    /// When the certificate was last seen: the signing time of the newest mail with it; without a usable signing time, or
-    /// for a certificate from another source, the time at which it was added or found.
+    /// When the certificate was last seen, as in `KnownRecipient`.
     package let lastSeen: Date
     /// Whether and why the certificate is trusted.
     package private(set) var trust: KnownRecipient.Trust
-    /// The DER of the owner's most recently announced SMIMECapabilities (RFC 8551 §2.5.2); nil if there are none.
+    /// The DER of the SMIMECapabilities that the owner announced last in signed mail (RFC 8551 §2.5.2); nil if there are
+    /// none.
     package let capabilities: [UInt8]?
-    /// When the capabilities were announced; nil if unknown.
+    /// The signing time of the mail that announced the capabilities; nil if unknown.
     package let capabilitiesTime: Date?
 
     let rank: Int
@@ -84,7 +84,7 @@ extension RecipientEntry {
         """
     }
 
-    /// Nil if the certificate must be parsed, because its usage depends on libcrypto.
+    /// Nil if the certificate must be parsed: its usage depends on libcrypto, or its stored fingerprint is malformed.
     ///
     /// - Parameter scope: the address or domain in the row.
     init?(_ row: SQLRow, of scope: AddressScope) throws {

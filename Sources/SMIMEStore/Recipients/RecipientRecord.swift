@@ -56,7 +56,7 @@ enum RecipientRecord {
         try give()
     }
 
-    /// All certificates to which mail to `address` could be encrypted: those of the address, then those of its domain.
+    /// All certificates known for `address`, usable or not: those of the address, then those of its domain.
     ///
     /// - Parameter domains: the certificates of domains that were read before. Newly read ones are added.
     static func candidates(
@@ -76,8 +76,9 @@ enum RecipientRecord {
 
     /// Stores a user's decision about `certificates` for `address`.
     ///
-    /// A decision about a certificate applies to its key. A pin is stored only with `certificates`; it ends the distrust or
-    /// hold of other certificates for the key at this address. Any other decision is stored with all of them.
+    /// A decision about a certificate applies to its key. A pin is stored only with `certificates`; it ends the distrust
+    /// or hold of other certificates for the key at this address. Any other decision is stored with all certificates for
+    /// the key at this address.
     static func setTrust(
         _ trust: KnownRecipient.Trust,
         of certificates: [Certificate],

@@ -12,8 +12,8 @@ package struct RecipientRegistry: Sendable {
         try await map { $0 }
     }
 
-    /// The results of `transform` for all recipients, in the order of their addresses, newest certificate first. Only the
-    /// results are held in memory.
+    /// The results of `transform` for all recipients, in the order of their addresses, newest certificate first. A
+    /// recipient for which `transform` returns nil is left out. Only the results are held in memory.
     package func map<Row: Sendable>(
         _ transform: @escaping @Sendable (KnownRecipient) throws -> Row?
     ) async throws(KeystoreError) -> [Row] {
@@ -124,7 +124,7 @@ package struct RecipientRegistry: Sendable {
     /// A decision about a certificate applies to all certificates for its key at this address: distrust is stored with each
     /// of them, and a pin ends the distrust or hold of the others.
     ///
-    /// - Returns: the certificates to which the decision applies.
+    /// - Returns: the certificates that the arguments select. Others for their keys are not included.
     /// - Throws: `.unknownRecipient`, `.unknownCertificate`
     package func setTrust(
         _ trust: KnownRecipient.Trust,

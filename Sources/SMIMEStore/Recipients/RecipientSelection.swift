@@ -20,7 +20,8 @@ package enum RecipientSelection {
         case laterSource = "later-source"
         case notForEncryption = "not-for-encryption"
         case notYetValid = "not-yet-valid"
-        /// The certificate was found under the address, but does not name it.
+        /// The certificate is known for the address, but does not name it, and no user pinned it or assigned it to the
+        /// address.
         case otherAddress = "other-address"
         /// The certificate is usable, but another one is pinned.
         case pinnedPreferred = "pinned-preferred"

@@ -6,7 +6,7 @@ extension Store {
     /// The file has mode 0600, and is removed if writing fails. The copy does not include the key file.
     ///
     /// - Returns: why a restore would reject the copy, because the store is damaged; nil if it would not.
-    /// - Throws: `.cannotCreate`, also if the file exists already; `.writeFailed`
+    /// - Throws: `.cannotCreate`, also if the file exists already; `.writeFailed`; `.notPossible` for a store on a server
     @discardableResult
     package func backup(to path: String) async throws(KeystoreError) -> String? {
         guard location.server == nil else {

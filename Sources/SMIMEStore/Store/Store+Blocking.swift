@@ -5,8 +5,8 @@ extension Store {
     /// Runs `body` for a caller that cannot suspend, such as a callback of a C library, and waits for the result. Blocks
     /// the thread, which must not be a thread of Swift's cooperative pool.
     ///
-    /// - Throws: what `body` throws; `.busy` after `timeout`, when `body` is cancelled; `.insideStore` if the store itself runs
-    ///   the caller's code, because the wait could only time out.
+    /// - Throws: what `body` throws; `.busy` after `timeout` (the task of `body` is then cancelled); `.insideStore` if
+    ///   the store itself runs the caller's code, because the wait could only time out.
     package func blocking<Value: Sendable>(
         within timeout: Duration,
         _ body: @escaping @Sendable (Store) async throws -> Value

@@ -2,8 +2,8 @@ import Foundation
 package import PKIX
 
 extension Store {
-    /// The certificates in the store that `identifiers` name, in the order of `identifiers`, at most 100 for each. They may
-    /// belong to accounts or to other people.
+    /// The certificates in the store that `identifiers` name, in the order of `identifiers`, at most 100 for each. They
+    /// may belong to accounts, other people or CAs.
     package func certificates(
         matching identifiers: [EntityIdentifier]
     ) async throws(KeystoreError) -> [Certificate] {
@@ -12,7 +12,7 @@ extension Store {
         }
     }
 
-    /// The certificate with this fingerprint, of an account or of another person.
+    /// The certificate with this fingerprint, of an account, another person or a CA.
     ///
     /// - Throws: `.unknownCertificate`
     package func certificate(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Certificate {
@@ -24,7 +24,7 @@ extension Store {
         return found
     }
 
-    /// The certificates whose fingerprints begin with `prefix`, of accounts or of other people, at most 100.
+    /// The certificates whose fingerprints begin with `prefix`, of accounts, other people or CAs, at most 100.
     package func certificates(named prefix: FingerprintPrefix) async throws(KeystoreError) -> [Certificate] {
         guard let range = prefix.range else { return [] }
         return try await database.read { database in
@@ -61,7 +61,7 @@ extension Store {
 
     /// Writes data to a cache in the database. Does nothing if the store cannot be written now or by this user.
     ///
-    /// A store that was opened for reading is opened again for writing.
+    /// A store in a file that was opened for reading is opened again for writing.
     ///
     /// - Parameter isCached: whether the memory cache of this process contains the written data.
     func writeCache(

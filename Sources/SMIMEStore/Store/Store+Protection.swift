@@ -69,7 +69,7 @@ extension Store {
         let passphrases = protection.usesPassphrase ? wrapped : nil
         try await change { store, engine, file in
             var after = Protectors(keyFile: protection.usesKeyFile ? before.keyFile : nil, passphrase: passphrases)
-            // A key file that does not open the store key is replaced as well: the passphrase has opened the store.
+            // A key file that does not open the store key is replaced, too: the passphrase has opened the store.
             let isSound = before.keyFile.map { (try? StoreKey(sealed: $0, location: store.location)) != nil } ?? false
             if protection.usesKeyFile, !isSound {
                 let fileKey = try SealingKey.generate()

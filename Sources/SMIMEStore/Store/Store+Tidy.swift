@@ -120,8 +120,9 @@ private struct FetchedRemains {
 extension Store {
     /// Identities for those of `certificates` that renew a certificate of an account, which means that they have the same key.
     ///
-    /// A renewed certificate goes to accounts that have the private key: to those whose address or alias the certificate names,
-    /// and to those to which a user assigned the key with `--account`. Existing identities and CA certificates are left out.
+    /// A new certificate goes to accounts that have the private key: to those whose address or alias the certificate
+    /// names, and to those to which a user assigned the key with `--account`. Existing identities and CA certificates are
+    /// left out.
     ///
     /// - Parameter account: the only account to use, whatever addresses the certificates name; nil selects the accounts as
     ///   described above.

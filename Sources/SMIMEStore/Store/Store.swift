@@ -35,7 +35,7 @@ public final class Store: Sendable {
     package let journal: DeliveryJournal
     /// The rules of the sending policy.
     package let policy: PolicyStore
-    /// Other people's certificates.
+    /// The certificates known for addresses and domains, the accounts' own included.
     package let recipients: RecipientRegistry
     /// The settings, as strings.
     package let settings: SettingStore

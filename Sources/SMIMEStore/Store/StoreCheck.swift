@@ -23,7 +23,8 @@ public struct StoreCheck: Sendable {
     package let forgotten: Int?
     /// The number of rows that were removed because they could not be read, or corrected; nil if this was not requested.
     package let repaired: Int?
-    /// The kind of protection of the private keys; nil if the store could not be opened.
+    /// The kind of protection of the private keys; nil if the store was not opened, because of the permissions or the
+    /// kind of its files.
     package let protection: Protection?
 
     /// Checks the store at `location`, and removes unneeded data. Nothing is removed from a damaged store.
@@ -106,7 +107,7 @@ public struct StoreCheck: Sendable {
     }
 }
 
-/// A result of `Store.check`, `Store.looseFiles` or `Store.tidy`.
+/// A result of `Store.check`, `Store.looseFiles`, `Store.tidy` or `Store.untidied`.
 public struct StoreFinding: Sendable, Equatable {
     /// The severity of a finding.
     @nonexhaustive

@@ -47,7 +47,7 @@ package struct StoreSnapshot {
         return keys.certificates.isEmpty ? nil : SealedIdentity(keys: keys)
     }
 
-    /// Which of `certificates` are revoked or untrusted. An account can choose between them.
+    /// Which of `certificates`, those from which one account can choose, are revoked or untrusted.
     ///
     /// - Parameter options: whether revocation is checked, and revocation lists in addition to those of the store.
     package func verdicts(

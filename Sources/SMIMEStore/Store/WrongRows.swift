@@ -2,7 +2,8 @@ import Foundation
 import InternetMessage
 import PKIX
 
-/// Certificates, addresses, aliases and revocation lists that cannot be read, and columns that do not match their certificate.
+/// Certificates, addresses, aliases and revocation lists that cannot be read, and columns that do not match their
+/// certificate or revocation list.
 ///
 /// Gateways can write such rows to a shared store. Learned and fetched rows can be removed, because they can be learned or
 /// fetched again, and columns can be corrected. Certificates, lists and addresses from a user are not changed.
