@@ -40,9 +40,9 @@ enum CertificateRecord {
 
     /// The row ID of `certificate`. Inserts the row if there is none.
     ///
-    /// If a forged row has the fingerprint of `certificate`, corrects the row to match the certificate. Otherwise a
-    /// decision about the fingerprint would apply to another certificate. A gateway's role cannot correct a row on a server,
-    /// and makes no decisions: there the row stays as it is.
+    /// If a forged row has the fingerprint of `certificate`, corrects the row to match the certificate. Without this, a
+    /// decision about the fingerprint would apply to another certificate. A gateway's role cannot correct a row on a
+    /// server, and makes no decisions: there the row stays as it is.
     static func insert(_ certificate: Certificate, into database: SQLDatabase) throws -> Int64 {
         if let row = try id(of: certificate.fingerprint, in: database) {
             try mend(row, certificate, in: database)
@@ -158,9 +158,9 @@ extension Certificate {
         (canSign && other.canSign) || (canEncrypt && other.canEncrypt)
     }
 
-    /// The addresses whose mail can be encrypted to the certificate. Never a whole domain, even if the certificate names
-    /// `domain-confidentiality-authority` (RFC 3183): a person who gets a mailbox of that name at a provider also gets a
-    /// certificate for it. A user can choose the certificate for the domain.
+    /// The addresses for which mail can be encrypted to the certificate. Never a whole domain, even if the certificate
+    /// names `domain-confidentiality-authority` (RFC 3183): a person who gets a mailbox of that name at a provider also
+    /// gets a certificate for it. A user can choose the certificate for the domain.
     package var recipientScopes: [AddressScope] { ownAddresses.map { AddressScope($0) } }
 
     /// The mailboxes that the certificate names. A name like `*@example.com` is no mailbox.

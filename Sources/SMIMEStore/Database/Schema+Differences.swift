@@ -4,8 +4,8 @@ extension Schema {
         "CREATE TABLE sqlite_stat1(tbl,idx,stat)", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
     ]
 
-    /// The differences between a file's tables, indexes, views and triggers and those that the migrations create, one
-    /// sentence each. Always empty on a server.
+    /// One sentence for each difference between a file's tables, indexes, views and triggers and those that the
+    /// migrations create. Empty on a server, and for a file with a newer schema version than this program's.
     ///
     /// A trigger that another program added to a file could undo every later change, and a view in place of a table could hide
     /// rows. The statements are compared as texts: a file keeps the text of each statement, and an empty database that the

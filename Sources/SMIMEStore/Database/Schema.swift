@@ -1,8 +1,9 @@
 /// The tables of a store, and the numbered migrations that create and change them.
 ///
 /// Each migration runs once, in its own transaction that records its number, so that a reader knows the schema version.
-/// Released migrations are never changed, not even their spaces (`differences`); a change of the tables is a new migration.
-/// The column `form` of a table is the version of the single record's layout, for changes that are made in batches.
+/// Released migrations are never changed, not even their spaces (`differences`); a change of the tables is a new
+/// migration. The column `form` of each table is the layout version of the row, so that a future change of the layout can
+/// be made in batches of rows.
 package struct Schema: Sendable {
     /// The schema of this program.
     package static let current = Schema(migrations: [tables])

@@ -65,8 +65,10 @@ package struct SettingStore: Sendable {
         try await change(key) { _ in value }
     }
 
-    /// Changes the setting `key` to the result of `body` in one transaction. For `body`, nil means that the setting has no
-    /// value.
+    /// Changes the setting `key` to the result of `body` in one transaction. For `body`, nil means that the setting has
+    /// no value.
+    ///
+    /// - Throws: `.notPossible` if several hosts share the store and the setting belongs to one host (`HostSettings`).
     package func change(_ key: String, _ body: @escaping @Sendable (String?) -> String?) async throws(KeystoreError) {
         let (isShared, path) = (isShared, database.path)
         let file = host.file ?? HostSettings.systemFile

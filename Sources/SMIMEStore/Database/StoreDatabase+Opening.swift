@@ -70,7 +70,7 @@ extension StoreDatabase {
         return StoreMigration(found: found, known: schema.version)
     }
 
-    /// The schema version of a store, if `schema` has migrations from there.
+    /// The schema version of a store, if a program with `schema` can use or migrate the store.
     ///
     /// - Throws: `.corrupt`, `.newer`, `.older`
     @discardableResult

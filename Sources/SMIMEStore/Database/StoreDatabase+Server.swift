@@ -2,8 +2,8 @@ extension StoreDatabase {
     /// Opens the database on `server`.
     ///
     /// - Returns: nil if the schema version is older and the store must be migrated first.
-    /// - Throws: `.noStore`, `.newer`, `.unreachable`; `.notWritable` if the store is opened for writing and the server is
-    ///   a standby.
+    /// - Throws: `.noStore`, `.newer`, `.older`, `.corrupt`, `.unreachable`; `.notWritable` if the store is opened for
+    ///   writing and the server is a standby.
     static func open(_ server: PostgreSQLAddress, readOnly: Bool) throws(KeystoreError) -> StoreDatabase? {
         let engine = PostgreSQLEngine(server)
         guard try schemaVersion(of: engine, on: server) >= Schema.current.version else {
@@ -46,7 +46,8 @@ extension StoreDatabase {
     ///
     /// - Parameter fill: fills the tables in the same transaction.
     /// - Returns: whether the tables were created.
-    /// - Throws: `.newer`, `.older`; `.corrupt` if the existing tables are not those of a store.
+    /// - Throws: `.newer`, `.older`; `.corrupt` if the existing tables are not those of a store; `.notPossible` if the
+    ///   role lacks the rights; `.unreachable`.
     static func create(
         on server: PostgreSQLAddress,
         filling fill: (SQLDatabase) throws -> Void

@@ -79,7 +79,8 @@ final class StoreDatabase: Sendable {
 
     /// The rows of a message's first query, together with the change counter in their first column: only one round trip.
     ///
-    /// - Returns: nil if this saves nothing: for a file, and after the first query.
+    /// - Returns: nil if this saves nothing: for a file, after the first query, and in a database that is no view for one
+    ///   message.
     func firstRows(_ sql: String, _ arguments: SQLArguments) throws(KeystoreError) -> [SQLRow]? {
         guard let reads else { return nil }
         try enter()

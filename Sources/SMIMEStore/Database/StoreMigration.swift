@@ -12,9 +12,9 @@ package struct StoreMigration: Sendable, Equatable {
     /// Whether the store needs no migration.
     package var isEmpty: Bool { steps.isEmpty }
 
-    /// The pending migration of the store at `location`; nil if there is no store. Changes nothing.
+    /// The pending migration of the store at `location`; nil if there is no store in files. Changes nothing.
     ///
-    /// - Throws: what opening a store throws, including `.newer` and `.older`.
+    /// - Throws: what opening a store throws, including `.newer`, `.older`, and on a server `.noStore`.
     package static func pending(
         for location: StoreLocation,
         to schema: Schema = .current

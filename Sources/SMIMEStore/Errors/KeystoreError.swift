@@ -8,7 +8,7 @@ public import SMIME
 package enum KeystoreError: Error, Equatable, Sendable {
     /// The address or alias belongs to another account.
     case addressTaken(String, by: EmailAddress)
-    /// Another process kept the store locked for too long; try again.
+    /// Another process kept the store locked, or kept changing it, for too long; try again.
     case busy(path: String)
     /// The task of the caller was cancelled before its turn.
     case cancelled
@@ -31,7 +31,8 @@ package enum KeystoreError: Error, Equatable, Sendable {
     /// The store is locked with a passphrase that could not be obtained; `why` is the reason, nil if there is no
     /// passphrase.
     case locked(path: String, why: String?)
-    /// The database of an existing store is missing. A new store is not created in its place.
+    /// There is no store where one was expected: it existed before, or the caller required an existing one. A new store
+    /// is not created.
     case missing(path: String)
     /// A newer program wrote the store; nothing was changed.
     case newer(path: String, found: Int, known: Int)
@@ -46,7 +47,7 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case notPossible(path: String, why: String)
     /// The account has no identity that can be used for the purpose now; `why` says why none of its identities can.
     case noUsableIdentity(EmailAddress, why: String)
-    /// A file is neither an account backup nor a copy of a store, or was modified.
+    /// A file is neither an account backup nor a copy of a store, or is damaged or was modified.
     case malformedBackup(path: String, detail: String)
     /// A store was to be created in a place that already has one.
     case occupied(path: String)
@@ -62,7 +63,8 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case openingTimedOut(path: String)
     /// Other users can read or change the file or directory, or it is of the wrong kind.
     case permissions(path: String, why: String)
-    /// The issuer revoked the only identity of the account that could be used for the purpose now.
+    /// The account has no identity that can be used for the purpose now; this one could be used if its issuer had not
+    /// revoked it.
     case revokedIdentity(EmailAddress, Fingerprint)
     /// An error of the database that the caller cannot resolve.
     case unexpected(String)
@@ -88,7 +90,7 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case unsupportedKey(Fingerprint, String)
     /// The passphrase does not open the store or the backup.
     case wrongPassphrase(path: String)
-    /// Writing failed because the disk is full or because of an I/O error. The store was not changed.
+    /// Writing failed, for example because the disk is full. The database was not changed.
     case writeFailed(path: String, reason: String)
 }
 
@@ -115,8 +117,8 @@ extension KeystoreError {
 extension KeystoreError: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { description }
 
-    /// One sentence for a log or a user, starting with the file or address concerned, in lower case and without a full
-    /// stop. It never contains a secret.
+    /// One sentence for a log or a user, in lower case and without a full stop. It starts with the file or address
+    /// concerned, if there is one. It never contains a secret.
     package var description: String {
         switch self {
         case .addressTaken(let address, let owner): "\(address): belongs to the account \(owner) already"

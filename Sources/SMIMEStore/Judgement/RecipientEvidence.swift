@@ -15,10 +15,10 @@ struct RecipientEvidence: Sendable {
     private let known: [Known]
     /// The addresses with a learned certificate that cannot be read and is ignored.
     let unreadable: Set<AddressScope>
-    /// The trust settings for certificates without stored verdicts.
+    /// The anchors, decisions and other evidence for certificates whose verdicts must not be stored.
     private let trust: TrustStore
     private let systemAnchors: Bool
-    /// The evidence for certificates with stored verdicts.
+    /// The evidence for certificates whose verdicts may be stored.
     private let evidence: GroupedEvidence
 
     init(
@@ -71,8 +71,8 @@ struct RecipientEvidence: Sendable {
         trust = try TrustStore(judging: others, systemAnchors: systemAnchors, in: database)
     }
 
-    /// Marks the learned and imported certificates of an address that belongs to an account with private keys, if the
-    /// account does not have the private key of the certificate. Another person may have that private key.
+    /// If the address belongs to an account with private keys, marks the certificates whose private key the account does
+    /// not have: another person may have that key. Certificates that a user added or pinned are not marked.
     private static func markKeyless(
         _ recipients: inout [KnownRecipient],
         of address: AddressScope,
@@ -110,7 +110,7 @@ struct RecipientEvidence: Sendable {
                     let known = book.verdict(on: record, asks: asks) { recipient.certificate }
                     return RecipientChoice.Judged(verdict: known.verdict, chain: known.chain)
                 }
-                // All found certificates of an address share one budget, because their number depends on others.
+                // All found certificates of an address share one budget, because other people determine their number.
                 let validator = recipient.rank > 0 ? others : PathValidator(own)
                 return RecipientChoice.Judged(recipient, validator, extra: item.authorities, at: time)
             }

@@ -4,15 +4,15 @@ package import PKIX
 
 /// Finds the certificates to which mail is encrypted: in the registry, then in the other sources, in their order.
 ///
-/// All lookups of recipients' certificates use this type. A source is queried only about addresses for which the earlier
-/// sources have no certificate. If a source cannot be queried, the choice says so, because the source may have the
-/// certificate.
+/// All lookups of recipients' certificates use this type. With `Extent.missing`, a source is queried only about addresses
+/// for which the earlier sources have no usable certificate of their own. If a source cannot be queried, the choice says
+/// so, because the source may have the certificate.
 package struct RecipientLookup: Sendable {
     /// The addresses about which the sources after the registry are queried.
     package enum Extent: Sendable {
         /// All addresses, to list all certificates.
         case everything
-        /// The addresses for which no certificate of their own was found so far.
+        /// The addresses for which no usable certificate of their own was found so far.
         case missing
     }
 
@@ -20,8 +20,9 @@ package struct RecipientLookup: Sendable {
     package struct Answer: Sendable {
         /// The choice for each address, in the order of the addresses.
         package let choices: [RecipientChoice]
-        /// Sources that could not be queried, unusable data in sources and in the store, and certificates of own accounts
-        /// without their private key; one sentence each.
+        /// One sentence for each source that could not be queried, for unusable data in sources and in the store, for
+        /// each usable certificate of an own account without its private key, and for each certificate of a source that
+        /// is held.
         package let warnings: [String]
     }
 
@@ -213,6 +214,6 @@ extension RecipientChoice {
         }
     }
 
-    /// Whether no certificate was found for the address itself. There may be one for its domain.
+    /// Whether no certificate of the address itself is selected. One of its domain may be.
     fileprivate var hasNoneOfItsOwn: Bool { selected.map { $0.address != address } ?? true }
 }

@@ -24,8 +24,8 @@ package struct RecipientOverview: Sendable {
 }
 
 extension RecipientLookup {
-    /// Like `choices(for:at:)`, but does not read certificates with stored verdicts, and does not query remote sources,
-    /// which would learn the whole list.
+    /// Like `choices(for:at:)`, but does not query remote sources, which would learn the whole list. Does not read
+    /// certificates with stored verdicts, unless revocation services are to be queried.
     ///
     /// - Parameter addresses: the addresses in the order of the registry.
     package func overviews(

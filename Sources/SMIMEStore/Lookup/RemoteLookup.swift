@@ -135,8 +135,8 @@ struct RemoteLookup {
         return foreign.filter { !own.contains($0) }
     }
 
-    /// Whether `answer` is cached. Other hosts also write a store on a server. A certificate for an address must name the
-    /// address, but one for a domain could be that of any person there.
+    /// Whether `answer` may be cached. Other hosts also write a store on a server. A certificate for an address must name
+    /// the address, but one for a domain could be that of any person there.
     private func mayCache(_ answer: KeptAnswer) -> Bool {
         !answer.address.isDomain || answer.certificates.isEmpty || store.location.server == nil
     }
@@ -211,8 +211,8 @@ struct SourcePauses {
     /// - Parameter source: a name of the source that is different for each store.
     init(of source: String) { self.source = source }
 
-    /// The reason why the source is not queried about `address`; nil if it may be queried. It says that there was no query,
-    /// so that nobody looks for the cause at this address or at this time.
+    /// The reason why the source is not queried about `address`; nil if it may be queried. The text says that there was
+    /// no query, so that an administrator does not look for the cause at this address or at this time.
     func outage(about address: AddressScope) -> SourceOutage? {
         let cause = Self.all.withLock { all in
             let domain = address.address.map(AddressScope.init(domainOf:))

@@ -48,7 +48,7 @@ public enum Policy {
     public enum Missing: String, CaseIterable, Hashable, Sendable {
         /// The mail is returned to its sender.
         case bounce
-        /// The mail waits until a certificate is found.
+        /// The mail is deferred: the mail server tries again later.
         case deferral = "defer"
     }
 
