@@ -2,8 +2,8 @@ package import InternetMessage
 
 /// One email address, or `@domain` for all addresses of a domain.
 ///
-/// Accounts have address scopes as aliases, and recipients' certificates are stored for address scopes. A certificate for a
-/// whole domain belongs to the domain's gateway.
+/// Accounts have address scopes as aliases, and recipients' certificates are stored for address scopes. A certificate for
+/// a whole domain usually belongs to the domain's gateway.
 package struct AddressScope: Hashable, Sendable {
     /// The scope as written.
     package let text: String

@@ -30,6 +30,7 @@ package struct AnchorStore: Sendable {
     /// Removes anchors, and deletes their certificates if nothing else refers to them. Removes all of `fingerprints` or
     /// none.
     ///
+    /// - Returns: the certificates that are no anchors any more.
     /// - Throws: `.unknownCertificate` for the first fingerprint that belongs to no anchor.
     package func remove(_ fingerprints: [Fingerprint]) async throws(KeystoreError) -> [Certificate] {
         try await database.write { database in
@@ -77,8 +78,8 @@ package struct AnchorStore: Sendable {
         try await database.read { try OutageRecord.services(at: time.seconds, in: $0) }
     }
 
-    /// The trust settings for `certificates`: only the anchors, intermediates and revocation lists that can be relevant for
-    /// them, and which of `certificates` are pinned.
+    /// The trust data for `certificates`: only the anchors, intermediates, revocation lists and OCSP responses that can
+    /// be relevant for them, and users' decisions about their keys.
     ///
     /// - Parameter certificates: the leaf and all accompanying certificates.
     package func trust(

@@ -3,9 +3,10 @@ import PKIX
 
 /// The CA certificates that may be in chains of given certificates, looked up by name, level by level.
 ///
-/// The depth and the number are limited, so that hundreds of CAs with the same name do not slow down a check. If many CAs have
-/// one name, only some are used: the oldest in the store, and those whose keys signed a certificate below them. Anyone can make
-/// a CA certificate with the name of another CA, and a user may import it along with other certificates.
+/// The depth and the number are limited, so that hundreds of CAs with the same name do not slow down a check. If many CAs
+/// have one name, only some are used: those whose keys signed a certificate below them, and a few others, anchors and the
+/// oldest in the store first. Anyone can make a CA certificate with the name of another CA, and a user may import it
+/// along with other certificates.
 struct Authorities: Sendable {
     private static let maximumDepth = 8
     private static let maximumCount = 256

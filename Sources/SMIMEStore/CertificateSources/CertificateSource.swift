@@ -39,7 +39,7 @@ extension SourceOutage: LocalizedError, CustomStringConvertible {
 package struct SourceAnswer: Sendable {
     /// The certificates, in any order.
     package var found: [FoundCertificate] = []
-    /// The problems with unusable certificates, one sentence each.
+    /// One sentence for each unusable certificate or other problem with the source's data.
     package var warnings: [String] = []
     /// The addresses whose certificates could not be read, with the reason. It is unknown whether these addresses have
     /// certificates.
@@ -62,7 +62,7 @@ package struct FoundCertificate: Sendable {
     package let source: KnownRecipient.Source
     /// The place of the certificate in the source, such as a file's path.
     package let detail: String
-    /// CA certificates from the same file. They may complete a chain to an anchor, but are not trusted themselves.
+    /// CA certificates from the same place. They may complete a chain to an anchor, but are not trusted themselves.
     package let authorities: [Certificate]
     /// The position of the source in the order in which sources are queried.
     var rank = 1
@@ -105,8 +105,8 @@ extension CertificateSource {
 
 /// A source on another host or in another program. It learns from queries to whom users write.
 ///
-/// The source is not queried about addresses of this store's accounts. All queries for a message have one time limit. A query
-/// is repeated only when the cached answer has expired, or if the caller wants a new answer.
+/// The source is not queried about addresses of this store's accounts. All queries for a message have one time limit.
+/// After an answer, the query is repeated only when the cached answer has expired, or if the caller wants a new answer.
 package protocol RemoteSource: CertificateSource {
     /// Identifies the settings on which answers depend. Answers with another identity are not used.
     var identity: String { get }

@@ -1,8 +1,8 @@
 import Foundation
 package import PKIX
 
-/// Adds certificates to an answer, up to a number that can be judged quickly: whoever can write one entry of a directory
-/// could put thousands of certificates into it.
+/// Adds certificates to an answer, up to a number that can be judged quickly: a person who can write one entry of a
+/// directory could put thousands of certificates into it.
 extension SourceAnswer {
     /// The maximum number of certificates for an address or domain, and of CA certificates that may complete their chains.
     static let maximumCertificates = 20
@@ -10,8 +10,9 @@ extension SourceAnswer {
     /// Adds the certificates for `address` that the source has at the place `detail`. CA certificates that do not name the
     /// address become the `authorities` of the other ones.
     ///
-    /// Of too many certificates, those are taken that name the address and are valid now, the newest first. If there are too
-    /// many of these, it is unknown whether the address has another usable certificate.
+    /// If there are too many certificates, those that name the address and are valid now come first, the newest before
+    /// older ones, and the rest is left out. If one of these is left out, it is unknown whether the address has another
+    /// usable certificate, and `outages` says so.
     package mutating func add(
         _ certificates: [Certificate],
         for address: AddressScope,

@@ -264,7 +264,7 @@ package struct Schema: Sendable {
     ]
 
     /// A cache of the answers in `KeptAnswer`. `certificates` has concatenated DER encodings, and is empty if there are
-    /// none. If the source could not be queried, `outage` has the reason and `address_key` is empty.
+    /// none. The column `outage` is not used: this program writes only null there, and ignores rows with a value.
     private static let lookups = [
         """
         CREATE TABLE lookup_answer (

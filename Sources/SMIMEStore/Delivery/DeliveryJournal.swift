@@ -45,7 +45,8 @@ package struct DeliveryJournal: Sendable {
     /// Whether the store's server is read-only, according to its latest answer, so that nothing can be recorded.
     package var isOnReadOnlyServer: Bool { database.isReadOnlyServer }
 
-    /// The recipients to whom the message was delivered, as the mail server wrote their addresses.
+    /// The recipients to whom the message was delivered, as the mail server wrote their addresses. The record of a crash
+    /// appears as the empty recipient.
     package func deliveredRecipients(of entry: Entry) async throws(KeystoreError) -> Set<ExactText> {
         // The record of a crash belongs to the bytes, so its time does not matter.
         let condition = "queue_id = ? AND digest = ? AND (time >= ? OR recipient = '')"

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The settings of this host if several hosts share a store: lines `KEY VALUE` in a file that no other user can write.
+/// The settings of this host, if several hosts share a store: lines `KEY VALUE` or `KEY = VALUE` in a file that only this
+/// user or root can write.
 ///
 /// These settings name programs, files and directories. They are ignored in the shared database: a client that can write
 /// there must not choose what runs on a gateway.
@@ -53,7 +54,7 @@ package struct HostSettings: Equatable, Sendable {
     /// host are taken from the host's file only.
     ///
     /// - Parameter isShared: whether other hosts write the store as well.
-    /// - Throws: `.permissions`, `.unusableHostSettings`
+    /// - Throws: `.unusableHostSettings`
     package func added(to made: [String: String], isShared: Bool) throws(KeystoreError) -> [String: String] {
         var values = made
         if isShared {
@@ -66,7 +67,7 @@ package struct HostSettings: Equatable, Sendable {
 
     /// The settings in the file.
     ///
-    /// - Throws: `.permissions`, `.unusableHostSettings`
+    /// - Throws: `.unusableHostSettings`
     package func values() throws(KeystoreError) -> [String: String] {
         guard let file else { return [:] }
         let bytes = try Self.content(of: file)

@@ -6,8 +6,8 @@ package struct StoreLocation: Equatable, Sendable {
     package let home: String?
     /// The directory of the database.
     package let dataFolder: String
-    /// The directory of the key file. It is separate from the data, so that a copy of either directory is worthless without
-    /// the other.
+    /// The directory of the key file. It is separate from the data, so that a copy of only one of the two directories
+    /// does not reveal the private keys.
     package let keyFolder: String
 
     /// The server that has the database; nil if the database is a file. With a server, the directories contain the key file
@@ -17,7 +17,7 @@ package struct StoreLocation: Equatable, Sendable {
     /// The path of the SQLite database, or the name of the database on a server.
     package var database: String { server?.name ?? databaseFile }
     private var databaseFile: String { dataFolder + "/smime.sqlite" }
-    /// The path of the database while it is being created.
+    /// The path of a new database, until it is complete and replaces or becomes the store's database.
     var databaseSuccessor: String { database + ".new" }
     /// The path of the file with the key that seals the store key, or of the program that prints this key.
     package var keyFile: String {
@@ -32,14 +32,15 @@ package struct StoreLocation: Equatable, Sendable {
     package private(set) var hostSettings = HostSettings()
     /// The agent that may have the store key in memory, queried before a passphrase is needed; nil if no agent is queried.
     package private(set) var keyAgent: KeyAgentClient?
-    /// The path of the new key file, until the database is sealed with the new key.
+    /// The path of the new key file, until the database has the store key sealed with the new key.
     var keyFileSuccessor: String { keyFile + ".next" }
     /// The lock file for creating, migrating and replacing the store, and for changing its key and protectors; see
     /// `StoreLock`.
     package var lockFile: String { (home ?? dataFolder) + "/lock" }
     /// The lock file for deliveries. Each message locks its own byte.
     package var deliveryLockFile: String { (home ?? dataFolder) + "/delivery.lock" }
-    /// The paths of all possible files of the store, existing or not.
+    /// The paths of the store's possible files, existing or not. Of the temporary files, only the new key file is
+    /// included.
     package var files: [String] {
         (server == nil ? ["", "-wal", "-shm"].map { databaseFile + $0 } : [])
             + (keySource.isOurs ? [keyFile, keyFileSuccessor] : []) + [lockFile, deliveryLockFile]

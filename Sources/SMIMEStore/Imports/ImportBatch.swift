@@ -3,8 +3,8 @@ public import PKIX
 
 /// All data that one command adds to the store, in one transaction.
 package struct ImportBatch: Sendable {
-    /// A private key and its certificate, for one or more accounts. Rejected if the certificate is for another key, or
-    /// without accounts.
+    /// A private key and its certificate, for one or more accounts. `Store.add` rejects an item whose certificate is for
+    /// another key, or that has no accounts.
     package struct IdentityItem: Sendable {
         /// The certificate and its private key. The private key is sealed before it is stored.
         package let identity: Identity
@@ -29,13 +29,13 @@ package struct ImportBatch: Sendable {
         }
     }
 
-    /// Another person's certificate, for the given addresses or domains. Rejected without any.
+    /// Another person's certificate, for the given addresses or domains. `Store.add` rejects an item without any.
     package struct RecipientItem: Sendable {
-        /// The certificate to which mail to `addresses` is encrypted.
+        /// The certificate to which mail to `addresses` may be encrypted.
         package let certificate: Certificate
-        /// The addresses for which the certificate is used. The certificate need not name them.
+        /// The addresses and domains for which the certificate is stored. The certificate need not name them.
         package let addresses: [AddressScope]
-        /// The source of the certificate.
+        /// The source of the certificate. For a domain, `KnownRecipient.Source.domain` is stored instead.
         package let source: KnownRecipient.Source
         /// Whether the certificate becomes pinned, so that it is trusted without a chain.
         package let isPinned: Bool
@@ -96,7 +96,8 @@ public struct ImportReport: Sendable {
         package let address: AddressScope
         /// The certificate that was stored.
         public let certificate: Certificate
-        /// Whether the certificate was not stored for this address before.
+        /// Whether the import changed something for this address: the certificate was not stored for it before, or is now
+        /// assigned or pinned.
         public let isNew: Bool
     }
 

@@ -13,7 +13,7 @@ package struct KeyAgent: ~Copyable {
     /// The inode of the socket, to distinguish it from a later socket with the same name.
     private let file: ino_t
 
-    /// Listens on the socket `name`. Replaces the socket of an agent that was killed.
+    /// Listens on the socket `name`. Replaces the socket of an earlier agent: that agent was killed, or now ends.
     ///
     /// - Throws: `.cannotCreate`
     package init(_ kept: KeptKey, named name: String, in folder: RuntimeFolder) throws(KeystoreError) {

@@ -145,8 +145,8 @@ package struct RuntimeFolder: Equatable, Sendable {
 
     /// Opens the directory, so that it cannot be replaced while in use.
     ///
-    /// - Returns: the descriptor, or nil with errno: `EACCES` if other users have access; `ENOENT` if the path is missing,
-    ///   is not a directory, or belongs to another user.
+    /// - Returns: the descriptor, or nil with errno: `EACCES` if other users have access, or this user has none; `ENOENT`
+    ///   if the path is missing, is not a directory, or belongs to another user but can be opened.
     func opened() -> Int32? {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {

@@ -9,7 +9,7 @@ package struct PostgreSQLAddress: Equatable, Sendable {
     let options: [String: String]
     /// The URL without the password and without options other than `service`, for messages.
     package let name: String
-    /// Whether the URL contains a password. Every user of the host can read a URL on a command line.
+    /// Whether the URL contains a password or another secret. Every user of the host can read a URL on a command line.
     package let hasPassword: Bool
 
     /// Whether `text` has the scheme of a server URL.

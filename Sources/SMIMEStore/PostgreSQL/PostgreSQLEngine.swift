@@ -160,7 +160,7 @@ extension PostgreSQLEngine {
     }
 
     /// Begins a transaction under the advisory lock, so that only one process at a time changes the tables. The isolation
-    /// level lets it see the changes of the process before.
+    /// level lets the transaction see the changes of the process that had the lock before.
     private static let changingTables = [
         "BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(\(lock))",
     ]

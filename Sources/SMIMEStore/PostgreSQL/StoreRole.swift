@@ -14,7 +14,8 @@ package struct StoreRole: Equatable, Sendable {
     /// The name of the role in the database.
     package let name: String
 
-    /// - Throws: `.unusableRole` for a name with other characters than letters, digits, `-`, `_` and `.`.
+    /// - Throws: `.unusableRole` for an empty name, and for one with characters other than ASCII letters, digits, `-`,
+    ///   `_` and `.`.
     package init(_ kind: Kind, _ name: String) throws(KeystoreError) {
         let isNamed =
             !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
@@ -80,8 +81,8 @@ package struct StoreRole: Equatable, Sendable {
         "store_version", "verdict",
     ]
 
-    /// `LOCK TABLE` requires the right to update all columns of `change_counter`. The database chooses the number of a new
-    /// certificate: otherwise a gateway could take the next numbers, so that nobody could store another certificate.
+    /// `LOCK TABLE` requires the right to update all columns of `change_counter`. The database chooses the number of a
+    /// new certificate: otherwise a gateway could take the next numbers, and no other certificate could be stored.
     private static let gatewayRights = [
         """
         INSERT (fingerprint, der, subject_key, issuer, serial, key_identifier, not_before, not_after, usage, public_key,
@@ -139,7 +140,8 @@ extension StoreRole {
                 END IF;
                 """
         )
-        // A gateway must be able to update other columns of such a row without an error.
+        // The trigger restores the old capabilities instead of failing, because a gateway must be able to update other
+        // columns of the row.
         + trigger(
             "given_capabilities_stay",
             on: "recipient",

@@ -20,7 +20,7 @@ struct KeyFile {
 
     /// The key in the file; nil if there is no file.
     ///
-    /// - Throws: `.permissions`, `.cannotOpen`, `.corrupt`
+    /// - Throws: `.permissions`; `.cannotOpen`, also if the key program fails; `.corrupt`
     func key() throws(KeystoreError) -> SealingKey? {
         switch source {
         case .file, .home: return try read(path)
@@ -113,7 +113,7 @@ struct KeyFile {
         return try parse(bytes.octets.extracting(first: max(0, count)), from: path)
     }
 
-    /// The key in the bytes of a key file, which may be encoded in base64.
+    /// The key in the bytes of a key file. The key of a credential or a key program may be encoded in base64.
     private func parse(_ bytes: Span<UInt8>, from path: String) throws(KeystoreError) -> SealingKey {
         if let key = Self.key(in: bytes) { return key }
         var text = [UInt8](bytes)

@@ -12,7 +12,8 @@ struct StoreKey: Sendable {
 
     /// Creates the store key for a store in `folder`, with a key file as its protector.
     ///
-    /// If an interrupted attempt left a key file, uses that key file. The caller holds `StoreLock`.
+    /// If there is a key already, such as that of a credential or a key program, or a key file of an interrupted attempt,
+    /// uses that key. The caller holds `StoreLock`.
     static func create(in folder: StoreFolder) throws -> Protectors {
         let file = KeyFile(folder.location)
         let fileKey: SealingKey
@@ -31,7 +32,7 @@ struct StoreKey: Sendable {
 
     /// Opens the store key with the key file of `location`, or with the file that is about to replace it.
     ///
-    /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`, `.corrupt`
+    /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`, `.cannotOpen`, `.corrupt`
     init(sealed: [UInt8], location: StoreLocation) throws(KeystoreError) {
         let file = KeyFile(location)
         let current = try file.key()

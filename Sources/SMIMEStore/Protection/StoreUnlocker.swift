@@ -40,7 +40,8 @@ final class StoreUnlocker: Sendable {
 
     /// Opens the store key that `protectors` seal.
     ///
-    /// - Throws: `.closed`, `.keyMissing`, `.keyMismatch`, `.locked`, `.wrongPassphrase`, `.permissions`, `.corrupt`
+    /// - Throws: `.closed`, `.keyMissing`, `.keyMismatch`, `.locked`, `.wrongPassphrase`, `.permissions`, `.cannotOpen`,
+    ///   `.corrupt`
     func key(for protectors: Protectors) async throws(KeystoreError) -> StoreKey {
         if let key = try known(protectors) { return key }
         let result: Result<StoreKey, KeystoreError> = await withCheckedContinuation { continuation in

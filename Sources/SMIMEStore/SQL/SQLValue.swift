@@ -118,6 +118,6 @@ extension Date: SQLConvertible {
         self.init(timeIntervalSince1970: TimeInterval(seconds))
     }
 
-    /// The time as whole seconds since 1970.
+    /// The time as whole seconds since 1970, rounded down; 0 if `Int` cannot represent it.
     var seconds: Int { Int(exactly: timeIntervalSince1970.rounded(.down)) ?? 0 }
 }

@@ -63,7 +63,8 @@ final class StoreCache: Sendable {
         }
     }
 
-    /// The change counter that this process read last, or a larger one that another process has reported (`know`).
+    /// The change counter that this process read last, or a larger one that another process has reported
+    /// (`noteChangeCount`).
     var latestNumber: Int64 { latest.withLock { $0 } }
 
     /// Notes that another process has read the change counter `number`.
@@ -166,8 +167,8 @@ final class LazyValue<Value: Sendable>: Sendable {
 
 /// The view of the store for handling one message. The first query checks whether the cache is valid.
 ///
-/// If all values are in the cache, nothing else is read from the database. Other values are read when they are needed. If
-/// the change counter has changed by then, the rest of the message uses the newer state of the store.
+/// If all values are in the cache, only the change counter is read from the database. Other values are read when they are
+/// needed. If the change counter has changed by then, the rest of the message uses the newer state of the store.
 final class MessageReads: Sendable {
     let cache: StoreCache
     private let seen = Mutex<Int64?>(nil)

@@ -105,7 +105,7 @@ struct SQLiteConnection: SQLConnection {
 
 extension SQLError {
     init(_ error: DatabaseError) {
-        // When a step of a backup fails, GRDB takes the message of a connection that has not been told of the failure.
+        // When a step of a backup fails, GRDB takes the message from a connection on which nothing failed.
         let message = error.message == Self.text(SQLITE_OK) ? nil : error.message
         self.init(Self.kind(error.resultCode), message ?? Self.text(error.resultCode.rawValue))
     }

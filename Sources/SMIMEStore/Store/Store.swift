@@ -45,9 +45,9 @@ public final class Store: Sendable {
     /// Opens the store at `location`. Migrates a store with an older schema version, even if `mode` is `.readOnly`.
     ///
     /// - Parameter passphrase: the source of the passphrase, called when a private key of a locked store is needed.
-    /// - Throws: `.permissions`, `.corrupt`, `.newer`, `.older`, `.notMigrated`, `.cannotOpen`, `.busy`; for a store on a server
-    ///   also `.noStore`, `.unreachable`; unless `mode` is `.readOnly` also `.cannotCreate`, `.missing`, `.notWritable`,
-    ///   `.writeFailed`.
+    /// - Throws: `.permissions`, `.corrupt`, `.newer`, `.older`, `.notMigrated`, `.cannotOpen`, `.busy`; for a store on a
+    ///   server also `.noStore`, `.unreachable`, `.notPossible`; unless `mode` is `.readOnly` also `.cannotCreate`,
+    ///   `.missing`, `.notWritable`, `.writeFailed`.
     package static func open(
         _ location: StoreLocation,
         mode: Mode,

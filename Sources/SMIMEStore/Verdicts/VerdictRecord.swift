@@ -170,7 +170,7 @@ struct NewVerdict: Sendable {
 struct RecipientVerdict: Hashable, Sendable {
     /// Whether the chain leads to an anchor or the certificate is pinned, and the chain has no errors at the time.
     let isTrusted: Bool
-    /// Whether the certificate is pinned.
+    /// Whether the certificate is trusted because it is pinned.
     let isPinned: Bool
     /// The revocation status; nil if it was not checked.
     let revocation: ChainVerdict.Revocation.Status?

@@ -13,8 +13,8 @@ enum AgentSocket {
         return socket
     }
 
-    /// A socket connected to `name` in `folder`, where a program of this user listens; nil, with errno, if no program
-    /// listens.
+    /// A socket connected to `name` in `folder`, where a program of this user listens; nil, with errno, if there is no
+    /// such program.
     static func connected(_ name: String, in folder: RuntimeFolder) -> Int32? {
         guard let socket = made() else { return nil }
         let isConnected = withAddress(name, in: folder) { connect(socket, $0, $1) == 0 }
