@@ -11,8 +11,8 @@ extension SourceAnswer {
     /// address become the `authorities` of the other ones.
     ///
     /// If there are too many certificates, those that name the address and are valid now come first, the newest before
-    /// older ones, and the rest is left out. If one of these is left out, it is unknown whether the address has another
-    /// usable certificate, and `outages` says so.
+    /// older ones, and the rest is left out. If one that names the address and is valid now is left out, it is unknown
+    /// whether the address has another usable certificate, and `outages` says so.
     package mutating func add(
         _ certificates: [Certificate],
         for address: AddressScope,
