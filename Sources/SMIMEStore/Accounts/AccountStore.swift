@@ -76,8 +76,9 @@ package struct AccountStore: Sendable {
     /// - Parameters:
     ///   - author: the address in From; nil if it is unknown.
     ///   - options: whether revocation is checked, and revocation lists in addition to those of the store.
-    /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`; if the store key cannot be opened:
-    ///   `.keyMissing`, `.keyMismatch`, `.locked`, `.wrongPassphrase`.
+    /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`; `.unsupportedKey` if this libcrypto does not
+    ///   support the private key; if the store key or the private key cannot be opened: `.keyMissing`, `.keyMismatch`,
+    ///   `.locked`, `.wrongPassphrase`, `.permissions`, `.cannotOpen`, `.corrupt`.
     package func signingIdentity(
         for address: EmailAddress,
         author: EmailAddress? = nil,
@@ -130,7 +131,8 @@ package struct AccountStore: Sendable {
 
     /// All identities of `address` with their private keys, current and old, for export.
     ///
-    /// - Throws: `.unknownAccount`
+    /// - Throws: `.unknownAccount`; `.unsupportedKey` if this libcrypto does not support a private key; what opening the store key
+    ///   throws.
     package func identities(of address: EmailAddress) async throws(KeystoreError) -> [Identity] {
         try await opened { database in
             let account = try Self.account(for: address, in: database)

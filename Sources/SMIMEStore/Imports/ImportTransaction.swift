@@ -4,9 +4,9 @@ import PKIX
 
 /// Stores one import in the database.
 ///
-/// Existing rows change only where the import says more: a user assigned the identity, pinned the certificate, or imported
-/// what had been learned or fetched. Newer revocation lists and OCSP responses replace older ones. A second import changes
-/// nothing.
+/// Existing rows change only where the import says more: a user assigned the identity, pinned the certificate, or
+/// imported what had been learned or fetched, or the store now has the private key. Newer revocation lists and OCSP
+/// responses replace older ones. A second import changes nothing.
 struct ImportTransaction {
     let database: SQLDatabase
     /// The time of the import, in seconds since 1970.

@@ -55,9 +55,9 @@ public struct KnownRecipient: Sendable {
     /// Details about the source, such as the Message-ID of the mail from which the certificate was learned; nil if there
     /// are none.
     public let sourceDetail: String?
-    /// When the certificate was first seen: when it was learned, added or found. A certificate is learned at the signing
-    /// time of the mail, or at the current time if the signing time is missing, implausible or in the future. Mail that
-    /// is older by a day or more sets an earlier time.
+    /// When the certificate was first seen: when it was added or found, or the signing time of the mail from which it was
+    /// learned (the time of learning, if the mail has no plausible signing time). Mail that is older by a day or more
+    /// sets an earlier time, except for an account's own certificate.
     public let firstSeen: Date
     /// When the certificate was last seen; at first the same as `firstSeen`. Mail that is newer by a day or more sets a
     /// later time.

@@ -86,8 +86,8 @@ struct LearningTransaction {
 
     /// The trust in `certificate`, known or new: `.chain`, `.held` or `.distrusted`.
     ///
-    /// A new certificate is distrusted if its key is. Otherwise it is trusted if it renews a trusted certificate, held if
-    /// its key is held, and trusted if it is the first for its use. The policy decides about all others.
+    /// A new certificate is distrusted if its key is. Otherwise it is `.chain` if it renews a trusted certificate,
+    /// `.held` if its key is held, and `.chain` if it is the first for its use. The policy decides about all others.
     private func trust(
         in certificate: Certificate,
         _ known: [KnownRecipient],
@@ -223,7 +223,7 @@ extension LearningTransaction {
     }
 
     /// The key of the trust anchor at the end of the chain of `certificate`, even if the certificate has expired; nil if
-    /// there is no chain without another error.
+    /// there is no chain to an anchor, or if the chain has another error.
     private func root(above certificate: Certificate, _ extra: [Certificate]) throws -> PublicKeyDigest? {
         var trust = try TrustStore(judging: [certificate] + extra, systemAnchors: true, in: database)
         trust.pinned = []

@@ -132,8 +132,8 @@ extension RecipientChoice.Judged {
 }
 
 extension TrustStore {
-    /// This store with the pins of `recipients`, all for one address or its domain, in place of all decisions: those for
-    /// other addresses do not apply here, and distrusted recipients are not validated.
+    /// This store with the pins of `recipients`, all for one address or its domain, in place of all decisions of the
+    /// store. Those for other addresses do not apply here, and distrusted recipients are not validated.
     func deciding(by recipients: [KnownRecipient]) -> TrustStore {
         var store = self
         store.pinned = Set(recipients.filter { $0.trust == .pinned }.map(\.certificate.publicKeyDigest))

@@ -1,7 +1,7 @@
 /// A number in the database. A transaction raises the number if it changes data that other processes may have cached.
 ///
-/// A transaction leaves the number as it is if it changes nothing, or only dates of last use, verdicts, outages, cached
-/// answers of certificate sources, or the delivery journal, or if it removes expired OCSP responses.
+/// A transaction leaves the number as it is if it changes nothing, or changes only dates of last use, verdicts, outages,
+/// cached answers of certificate sources, or the delivery journal, or only removes expired OCSP responses.
 enum ChangeCounter {
     static let reading = "SELECT number FROM change_counter"
     static let raising = "UPDATE change_counter SET number = number + 1"

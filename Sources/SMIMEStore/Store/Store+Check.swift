@@ -9,8 +9,8 @@ extension Store {
     /// If the store is locked and there is no passphrase, the private keys are not opened, and a finding says so.
     ///
     /// - Returns: the findings, the worst first. No finding has the level `.error` if the store is sound.
-    /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`, `.wrongPassphrase`; `.busy` if other processes keep
-    ///   replacing the store key; `.corrupt` if the database is too damaged to be searched.
+    /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`, `.cannotOpen`, `.wrongPassphrase`; `.busy` if other
+    ///   processes keep replacing the store key; `.corrupt` if the database is too damaged to be searched.
     package func check() async throws(KeystoreError) -> [StoreFinding] {
         guard exists else { return [] }
         var seen: Protectors?

@@ -9,7 +9,8 @@ package struct StoreSnapshot {
     let database: SQLDatabase
 
     /// The change counter. A transaction raises the counter if it changes accounts, rules, settings, recipients, CA
-    /// certificates, revocation lists or OCSP responses, but not if it only stores dates of last use, verdicts or deliveries.
+    /// certificates or revocation lists, or stores an OCSP response, but not in the cases that `ChangeCounter` lists,
+    /// such as dates of last use, verdicts and deliveries.
     package func changeCount() throws -> Int64 { try ChangeCounter.value(in: database) }
 
     /// The account that sends mail from `address`; nil if there is none.
@@ -47,7 +48,7 @@ package struct StoreSnapshot {
         return keys.certificates.isEmpty ? nil : SealedIdentity(keys: keys)
     }
 
-    /// Which of `certificates`, those from which one account can choose, are revoked or untrusted.
+    /// Which of `certificates` are revoked or untrusted. They must be the certificates from which one account can choose.
     ///
     /// - Parameter options: whether revocation is checked, and revocation lists in addition to those of the store.
     package func verdicts(
