@@ -131,8 +131,8 @@ package struct AccountStore: Sendable {
 
     /// All identities of `address` with their private keys, current and old, for export.
     ///
-    /// - Throws: `.unknownAccount`; `.unsupportedKey` if this libcrypto does not support a private key; what opening the store key
-    ///   throws.
+    /// - Throws: `.unknownAccount`; `.unsupportedKey` if this libcrypto does not support a private key; what opening the
+    ///   store key throws.
     package func identities(of address: EmailAddress) async throws(KeystoreError) -> [Identity] {
         try await opened { database in
             let account = try Self.account(for: address, in: database)
