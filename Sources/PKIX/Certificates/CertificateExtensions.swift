@@ -130,8 +130,8 @@ struct CertificateExtensions {
     /// id-on-SmtpUTF8Mailbox (RFC 9598 §3).
     private static let smtpUTF8Mailbox: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 8, 9]
 
-    /// Whether `address` is usable as a mail address. NUL, line breaks and other control characters have been used to deceive
-    /// comparisons.
+    /// Whether `address` is not empty and has no characters that are unsafe to display. NUL, line breaks and other control
+    /// characters have been used to deceive comparisons.
     static func isFit(_ address: String) -> Bool {
         !address.isEmpty && !address.unicodeScalars.contains { $0.isUnsafeToDisplay }
     }
@@ -191,8 +191,8 @@ enum DistributionPointNames {
         }
     }
 
-    /// The number of names in the issuingDistributionPoint of a list; 0 if the list has none. The list's extensions begin at
-    /// `start`.
+    /// The number of names in the issuingDistributionPoint of a list; 0 if the list has none. For an extension of more
+    /// than 64 KiB, the result is greater than `CertificateList.maximumNames`. The list's extensions begin at `start`.
     static func count(inListExtensions der: [UInt8], at start: Int) throws -> Int {
         guard let list = try ElementExtent.elements(of: der, at: start, limit: 1).first else { return 0 }
         let extensions = try ElementExtent.elements(of: der, at: list.range.lowerBound, limit: maximumExtensions + 1)

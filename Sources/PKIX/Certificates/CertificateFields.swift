@@ -54,12 +54,12 @@ struct CertificateFields {
         extensions = try fields.optional(.context(3)).map { Array(try ElementReader($0.onlyChild()).remaining) } ?? []
     }
 
-    /// The DER of the extension `type`; nil if absent.
+    /// The content of extnValue in the extension `type`; nil if absent or unreadable.
     func extensionValue(_ type: ASN1ObjectIdentifier) -> [UInt8]? { extensions.value(ofExtension: type) }
 }
 
-/// The names of the signature algorithms of certificates. The name of an algorithm with SHA-1 or MD5 ends in the digest's
-/// name.
+/// The names of the signature algorithms of certificates. The name of an algorithm with SHA-1, MD5 or MD2 ends in the
+/// digest's name.
 enum CertificateSignature {
     static func name(_ identifier: AlgorithmIdentifier) -> String {
         // The digest of the mask (MGF1) does not matter: a forgery needs two certificates with the same digest.

@@ -39,7 +39,7 @@ public struct DistinguishedName: Sendable {
     /// The values of the emailAddress attributes, as written in the certificate.
     package var emailAddresses: [String] { texts(.NameAttributes.emailAddress) }
 
-    /// Whether the name contains line breaks, NUL or other control characters, which no legitimate name contains.
+    /// Whether the name contains line breaks, NUL or other ASCII control characters, which no legitimate name contains.
     package var holdsControlCharacters: Bool {
         relativeNames.joined().contains { attribute in
             attribute.text?.unicodeScalars.contains { $0.value < 32 || $0.value == 127 } ?? false

@@ -6,13 +6,15 @@ import Foundation
 
 /// Additional rules for certificates. A certificate that violates them can still be valid.
 package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
-    /// The baseline requirements of the CA/Browser Forum for S/MIME certificates, in their strict and multipurpose
-    /// generations. Violations are warnings.
+    /// Rules of the baseline requirements of the CA/Browser Forum for S/MIME certificates that apply to both the strict and
+    /// the multipurpose generation: validity period, extended key usage, keys and signature algorithms. Violations are
+    /// warnings.
     ///
     /// SMBR 1.0.10
     case strict
 
-    /// The violations in a chain, beginning with the judged certificate. A trust anchor above it is not checked.
+    /// The violations in `chain`, which begins with the judged certificate. A trust anchor above that certificate is not
+    /// checked.
     func problems(_ chain: [Certificate], endsAtAnchor: Bool) -> [Problem] {
         guard let leaf = chain.first else { return [] }
         let judged = endsAtAnchor && chain.count > 1 ? chain.dropLast() : chain[...]
@@ -101,7 +103,8 @@ package struct CertificatePolicies: Hashable, Sendable {
         self.inhibitsAnyPolicy = inhibitsAnyPolicy
     }
 
-    /// Whether `certificate`, which is trusted without a chain, itself has an acceptable policy, if one is required.
+    /// Whether `certificate`, which is trusted without a chain, itself has an acceptable policy. True if no
+    /// policy is required.
     func isMet(byTrusted certificate: Certificate) -> Bool {
         guard isExplicit else { return true }
         let stated = certificate.policies.filter { !inhibitsAnyPolicy || $0 != Self.any }

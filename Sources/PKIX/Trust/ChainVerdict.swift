@@ -31,8 +31,9 @@ package struct ChainVerdict: Hashable, Sendable {
         package private(set) var unknownPlaces: [Int]
         /// Whether the first certificate of the chain is revoked.
         let isFirstRevoked: Bool
-        /// Whether all lists, and all responses in the message, were used: none was rejected as forged, unreadable or unusable,
-        /// or ignored as one of too many. If libcrypto ran out of memory, intact data may also have been rejected.
+        /// False if a list was rejected as forged or unreadable, or a response in the message as unusable or as one of too many.
+        /// If libcrypto ran out of memory, intact data may also have been rejected. With the policy `hard`, `unreadableLists` of
+        /// the store do not matter here, because they are errors. `isCutShort` covers data that was not read because of a limit.
         let usesAllEvidence: Bool
         /// Whether some lists or responses were not read, because that takes too long or there are too many lists. They might
         /// revoke a certificate, so the chain must not be used even if an unknown status is accepted.
@@ -51,7 +52,7 @@ package struct ChainVerdict: Hashable, Sendable {
 
     /// Whether the chain's certificates are valid at the validation time.
     package enum Validity: Hashable, Sendable {
-        /// All certificates are valid.
+        /// The validation time is within the validity periods of all certificates.
         case current
         /// At least one certificate has expired.
         case ended

@@ -12,7 +12,7 @@ struct IssuanceCheck {
     let budget: WorkBudget
 
     /// Whether `issuer` may have issued `certificate`, and the certificate's signature can be verified with the issuer's key.
-    /// False if the budget is exhausted.
+    /// False if libcrypto cannot check this, or if the budget is exhausted and the result is not cached.
     func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
         let edge = Edge(child: certificate.fingerprint, issuer: issuer.fingerprint)
         budget.spend(1)

@@ -39,8 +39,8 @@ package struct IssuerSearch {
         return found
     }
 
-    /// The top of each chain above `certificate`: a root, or an authority whose issuer is not known. A root is preferred to
-    /// other certificates of the same authority.
+    /// The top of each chain above `certificate`: a root, or an authority whose issuer is not known. If a root is among them,
+    /// other certificates of the root's key are left out.
     package func tops(above certificate: Certificate) -> [Certificate] {
         let tops = allIssuers(of: certificate).filter { $0.isSelfIssued || issuers(directlyAbove: $0).isEmpty }
         let roots = Set(tops.filter(\.isSelfIssued).map(\.publicKeyDigest))

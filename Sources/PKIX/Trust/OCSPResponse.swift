@@ -24,7 +24,8 @@ package struct OCSPResponse: Sendable {
     /// Accepts any bytes; they are parsed when the response is used.
     package init(der: [UInt8]) { self.der = der }
 
-    /// The OCSP response in an OtherRevocationInfoFormat of a CMS object; nil if `element` is of another type.
+    /// The OCSP response in an OtherRevocationInfoFormat of a CMS object; nil if `element` is of another type, malformed, or
+    /// larger than `maximumCount`.
     ///
     /// RFC 5652 §10.2.1, RFC 5940 §2.1
     package init?(otherRevocationInfo element: [UInt8]) {
@@ -85,10 +86,11 @@ package struct OCSPResponse: Sendable {
         }
     }
 
-    /// The status of `certificate` from a responder authorized by `issuer`; nil if the response is unusable.
+    /// The status of `certificate` from a responder authorized by `issuer`; nil if the response is unusable or does not
+    /// name `certificate`.
     ///
     /// The responder is the issuer itself or has a certificate of the issuer for OCSP signing (RFC 6960 §4.2.2.2). The answer
-    /// must be current at `date`. Only a revocation before `date` that is not a hold is effective even if it is not current.
+    /// must be current at `date`, unless it is a revocation (no hold) with a revocation date that is not after `date`.
     func answer(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Answer? {
         guard isAbout(certificate, issuedBy: issuer), let object = object(), let authority = try? issuer.x509(),
             var answer = Self.answer(in: object, OCSPCertificateNames.all(of: certificate, issuedBy: issuer), date)

@@ -7,11 +7,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A sequence of certificates, each of which was issued by the next.
+/// A sequence of certificates, each of which was issued by the next. If the last certificate is excessive
+/// (`Certificate.isExcessive`), it has only the name of the issuer: the signature below it was not verified.
 struct CertificatePath {
     enum End: Hashable {
         case anchor
-        /// There are certificates with the issuer's name, but the signature cannot be verified with their keys.
+        /// There are certificates with the issuer's name, but the signature cannot be verified with their keys, or the budget
+        /// was exhausted first.
         case forged
         case missing
     }
@@ -113,7 +115,7 @@ struct PathBuilder {
         return (found.filter { !extra.contains($0) } + sent).compactMap { branches[$0] }
     }
 
-    /// Keeps `path` if it is better than the one that is known for its issuer.
+    /// Keeps `path` in `branches` if it is better than the path through the same issuer of the judged certificate.
     private mutating func note(_ path: CertificatePath) {
         guard path.certificates.count > 1 else { return }
         let issuer = path.certificates[1].fingerprint
@@ -175,7 +177,8 @@ struct PathBuilder {
         }
     }
 
-    /// The certificates with the name of `certificate`'s issuer, most promising first.
+    /// The certificates with the name of `certificate`'s issuer, most promising first. The system's trust anchors are among
+    /// them only if no anchor of the store has this name.
     private mutating func issuers(of certificate: Certificate) -> [(Certificate, isAnchor: Bool)] {
         var found = (candidates[certificate.issuer.canonical] ?? []).map {
             ($0, isAnchor: anchors.contains($0.fingerprint))

@@ -57,7 +57,7 @@ struct PathCheck {
         )
     }
 
-    /// Whether there is any list or response that may say that a certificate was revoked.
+    /// Whether there is any list or response that may say that a certificate was revoked; false if revocation is not checked.
     var hasEvidence: Bool {
         lists.map { !$0.isEmpty || !responses.isEmpty || !store.responses.isEmpty || !store.options.responses.isEmpty }
             ?? false

@@ -50,7 +50,7 @@ package struct PathValidator: Sendable {
         at date: Date,
         detail: TrustStore.Detail = .everything
     ) -> ChainVerdict {
-        // Every comparison with a time that is not a number fails, so that no certificate would seem to have expired.
+        // No time is earlier or later than one that is not a number, so no certificate would seem to have expired.
         let date = date.timeIntervalSince1970.isNaN ? .distantPast : date
         let key = VerdictCacheKey(
             store: store,
@@ -132,7 +132,8 @@ package struct PathValidator: Sendable {
         return (issuersRevocation(verdict, check, key, date), far.isRepeatable)
     }
 
-    /// Adds to `verdict` the revocation data of all known issuers, if the certificate is trusted without its issuer. Such a
+    /// Returns `verdict` with the revocation status that follows from the data of all known issuers, if the certificate is
+    /// trusted without its issuer: revoked if one of them revoked it, otherwise good if the data of one of them says so. Such a
     /// certificate may have several issuers, and an authority's certificate that the sender made must not hide the issuer that
     /// revoked the certificate.
     private func issuersRevocation(
@@ -144,7 +145,7 @@ package struct PathValidator: Sendable {
         let isTrustedAlone = verdict.trust == .pinned || verdict.trust != nil && verdict.certificates.count == 1
         guard isTrustedAlone, check.hasEvidence, verdict.revocation?.isFirstRevoked == false else { return verdict }
         var result = verdict
-        /// Returns whether a path says that the certificate was revoked.
+        /// Returns whether the data of an issuer in `paths` says that the certificate was revoked.
         func read(_ paths: [CertificatePath]) -> Bool {
             for path in paths {
                 guard let revocation = check.revocation(of: path, isPinned: true) else { continue }
@@ -184,7 +185,7 @@ package struct PathValidator: Sendable {
 extension PathValidator {
     /// How a certificate is pinned.
     enum Pin {
-        /// The certificate itself was pinned, or the store does not know which certificate of its key was pinned.
+        /// The certificate itself was pinned, or the store does not know which certificate of this key was pinned.
         case exact
         /// Another certificate with the same key was pinned, for example before a renewal.
         case key
@@ -192,8 +193,8 @@ extension PathValidator {
 
         /// Whether the judged certificate is trusted because of the pin, even if `path` does not lead to a trust anchor.
         ///
-        /// Anyone can issue a certificate for a public key. Therefore, if the issuer's certificate is available, the
-        /// signature must be verified with the issuer's key.
+        /// Anyone can issue a certificate for a public key. Therefore, in the case `key`, if the issuer's certificate is
+        /// available, the signature must have been verified with the issuer's key.
         func covers(_ path: CertificatePath) -> Bool {
             switch self {
             case .exact: true

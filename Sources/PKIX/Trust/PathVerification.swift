@@ -74,7 +74,7 @@ package struct PathVerification {
         verification.isPolicyExplicit = policies.isExplicit
         verification.inhibitsMapping = policies.inhibitsMapping
         verification.inhibitsAnyPolicy = policies.inhibitsAnyPolicy
-        // Dates beyond these years, which a caller may pass, are clamped.
+        // A caller may pass any date; dates outside the years 5 to 9999 are clamped.
         let seconds = date.timeIntervalSince1970
         return try verification.run(at: seconds.isNaN ? 0 : Int(min(max(seconds, -62_000_000_000), 253_402_300_799)))
     }
@@ -82,8 +82,7 @@ package struct PathVerification {
     static let policyProblem =
         Problem(.chainPolicy, "the chain is valid under none of the required certificate policies")
 
-    /// The problem for an error of libcrypto; nil for errors that are judged elsewhere (errors of time and of the path's
-    /// end).
+    /// The problem for an error of libcrypto; nil for errors of time, which `PathCheck` reports.
     private static func problem(_ finding: ChainVerification.Finding, _ path: [Certificate]) -> Problem? {
         let name = path.indices.contains(finding.depth) ? "\(path[finding.depth].subject)" : "the chain"
         let reason = finding.code.text

@@ -49,7 +49,8 @@ struct RevocationListChoice {
     }
 
     /// The `lists` that may concern the path, in the order of examination: of lists with the same scope and signer, the
-    /// list that replaces the others comes first.
+    /// list that replaces the others comes first. A list issued after the validation time occurs twice, as `newest` and as
+    /// `nearest`.
     func candidates(in lists: [CertificateList]) -> [Candidate] {
         var (past, future): ([Candidate], [Candidate]) = ([], [])
         for list in lists {

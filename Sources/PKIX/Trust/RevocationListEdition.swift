@@ -50,8 +50,8 @@ struct RevocationListEdition: Hashable, Sendable {
         return thisUpdate > other.thisUpdate
     }
 
-    /// Like `replaces`, for two lists of the same kind: both complete or both delta lists, both with or both without a
-    /// number. Only lists of one kind have an order; lists of different kinds may replace each other in a cycle.
+    /// Like `replaces`, but false unless the two lists are of the same kind: both complete or both delta lists, both with or
+    /// both without a number. Only lists of one kind have an order; lists of different kinds may replace each other in a cycle.
     func replacesSameKind(_ other: RevocationListEdition, at date: Date) -> Bool {
         isDelta == other.isDelta && (number == nil) == (other.number == nil) && replaces(other, at: date)
     }
@@ -142,7 +142,8 @@ extension CertificateList {
         }
     }
 
-    /// The list's position among the lists of its scope. If the list contains two CRL Numbers, both are ignored.
+    /// The list's position among the lists of its scope. If an extension with a number occurs twice,
+    /// both are ignored.
     var edition: RevocationListEdition {
         get throws {
             let extensions = try extensions
@@ -160,7 +161,8 @@ extension CertificateList {
         }
     }
 
-    /// The identifier of the key that the list names as its signer's key (RFC 5280 §5.2.1); nil if the list names none.
+    /// The identifier of the key that the list names as its signer's key (RFC 5280 §5.2.1); nil if the list names none,
+    /// or the extension is unreadable.
     var authorityKeyIdentifier: [UInt8]? {
         guard let value = try? extensions.value(ofExtension: [2, 5, 29, 35]),
             var fields = try? ElementReader(ASN1Node.read(value))

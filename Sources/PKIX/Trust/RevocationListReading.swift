@@ -9,8 +9,9 @@ import Foundation
 
 /// Determines the status that revocation lists give to the certificates of a path.
 ///
-/// Of the lists of one issuer and scope, only the newest is used (RFC 5280 §5.2.3). An expired list can still revoke a
-/// certificate in addition to a current list, but never hides the current list. libcrypto decides which lists apply to a
+/// Of the lists of one issuer and scope, only the newest is used (RFC 5280 §5.2.3), with two exceptions. An expired list can
+/// still revoke a certificate in addition to a current list, but never hides the current list. A list issued after the
+/// validation time can revoke a certificate if the entry's revocation date is not after that time. libcrypto decides which lists apply to a
 /// certificate, but uses only one of several. Therefore each complete list with an entry for the certificate is also checked by
 /// itself, with the current delta lists. If any of these checks finds a revocation, the certificate is revoked.
 struct RevocationListReading {
@@ -157,8 +158,8 @@ struct SelectedRevocationList {
         (edition, scope) = (try list.edition, try list.scope)
     }
 
-    /// The common properties of the lists of one series: the key that signed them, and the certificates that they cover. Only
-    /// the newest list of a series is used. The authorityKeyIdentifier of a list is ignored, because the key that signed the
+    /// The common properties of the lists of one series: the key that signed them, and the certificates that they cover.
+    /// `current(of:at:)` compares only lists of one series. The authorityKeyIdentifier of a list is ignored, because the key that signed the
     /// list is known.
     struct Series: Hashable {
         private let issuer: EncodingKey
@@ -192,8 +193,8 @@ struct SelectedRevocationList {
         return !fields.contains { $0.identifier == .context(3) }
     }
 
-    /// Whether `issuer` itself signed the list, with a key that may sign lists. An entry for one of its certificates then says
-    /// that the certificate was revoked, even if the list is a delta list without its base, does not cover the certificate, or
+    /// Whether `issuer` itself signed the list, with a key that may sign lists. An entry for a certificate of this issuer then
+    /// says that the certificate was revoked, even if the list is a delta list without its base, does not cover the certificate, or
     /// has a critical extension that libcrypto does not know. Such a list never shows that a certificate is good (RFC 5280
     /// §5.2).
     func isOfIssuer(_ issuer: Certificate?) -> Bool {

@@ -16,7 +16,7 @@ struct RevocationLists {
         fileprivate(set) var forged: [CertificateList] = []
         /// Lists with an authority's name that libcrypto cannot read.
         fileprivate(set) var unreadable: [CertificateList] = []
-        /// The certificates outside the path that signed the lists.
+        /// The certificates outside the path that may have signed lists.
         fileprivate(set) var signers: [Certificate] = []
         /// Whether some signatures were not checked because the budget was exhausted.
         fileprivate(set) var isCutShort = false
@@ -29,7 +29,7 @@ struct RevocationLists {
     private let places: [EncodingKey: [Int]]
     /// The keys that are known to have signed lists, by the lists' fingerprints.
     private let knownKeys: [Fingerprint: PublicKeyDigest]
-    /// The certificates outside the path whose subject is the issuer of a list.
+    /// The certificates among the initializer's `others` whose subject is the issuer of a list.
     private let signers: [Certificate]
     let budget: WorkBudget
 
@@ -65,8 +65,8 @@ struct RevocationLists {
     /// If there are more than `maximumLists`, lists that are irrelevant to `path` at `date` are left out as well.
     ///
     /// - Parameter admitsOthers: whether lists signed by certificates outside the path are used. This requires a path without
-    ///   errors to a trust anchor; otherwise the sender may have made a part of the path. Such a signer must have been issued
-    ///   by an authority of the path: anyone who may issue certificates for authorities can give them the name of another
+    ///   errors to a trust anchor; otherwise the sender may have made a part of the path. The signer's certificate must have
+    ///   been issued by an authority of the path: anyone who may issue certificates for authorities can give them the name of another
     ///   authority.
     func selection(for path: [Certificate], at date: Date, admitsOthers: Bool) -> Selection {
         let known = Set(path)
@@ -108,7 +108,8 @@ struct RevocationLists {
         return issuer.mayHaveIssued(child)
     }
 
-    /// Adds the lists by the issuers of the path's certificates, and by the issuers of the other possible signers.
+    /// Adds the lists that `choice` chooses among those by the issuers of the path's certificates, by the cRLIssuers that
+    /// these certificates name, and by the issuers of the other possible signers.
     private func choose(
         with choice: RevocationListChoice,
         _ named: [EncodingKey: [Certificate]],
@@ -130,8 +131,8 @@ struct RevocationLists {
         }
     }
 
-    /// Returns `list` with its signer if a certificate in `named` signed the list. Otherwise returns nil and adds the reason
-    /// to `selection`.
+    /// Returns `list` with its signer; nil if `signer(of:)` finds none, or if the list's extensions are unreadable, which is
+    /// added to `selection`.
     private func select(
         _ list: CertificateList,
         _ named: [EncodingKey: [Certificate]],
@@ -146,8 +147,8 @@ struct RevocationLists {
         }
     }
 
-    /// The certificate in `issuers` that signed `list`; nil if there is none. In the latter case the reason is added to
-    /// `selection`, unless `issuers` is empty.
+    /// The certificate in `issuers` that signed `list`; nil if there is none. The reason is then added to `selection`, unless
+    /// no certificate in `issuers` has the key that is known to have signed the list, or the key identifier that the list names.
     ///
     /// libcrypto assumes that the signer is the certificate of the path that the list names. If that certificate did not sign
     /// the list, the list is treated as forged, even if another authority with the same name signed it. Otherwise the list

@@ -40,7 +40,7 @@ public struct SystemAnchors: Hashable, Sendable {
     /// The size in bytes of the largest file whose certificates are cached.
     private static let keptSize = 64 << 10
 
-    /// The certificates in the file at `path`; empty if the file is malformed, nil if it cannot be opened.
+    /// The certificates in the file at `path`; empty if the file is malformed or cannot be read, nil if it cannot be opened.
     private static func certificates(in path: String) -> [Certificate]? {
         let state = FileState(path)
         if let state, let known = recent[state] { return known }

@@ -82,6 +82,9 @@ public struct TrustStore: Hashable, Sendable {
     }
 
     /// A store that also trusts `certificates` without a chain, because the user compared their fingerprints.
+    ///
+    /// Another certificate of the same key, for example after a renewal, is also trusted without a chain, unless its signature
+    /// is wrong or a pinned certificate of the key is known to be revoked.
     public func pinning(_ certificates: Certificate...) -> TrustStore {
         var store = self
         store.pinned.formUnion(certificates.map(\.publicKeyDigest))
@@ -226,7 +229,8 @@ package struct Judgement: Sendable {
     /// The verdict.
     package let verdict: ChainVerdict
     /// Whether the verdict may be stored. False if the search ended early, if libcrypto failed (perhaps because of too
-    /// little memory), if not all evidence was used, or if this was not determined.
+    /// little memory), if not all evidence was used, or if the verdict comes from `PathValidator.judge`, which does not
+    /// determine whether it may be stored.
     package let mayBeStored: Bool
 }
 
