@@ -54,7 +54,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
 
     /// Whether breaking the key takes less than 2^112 steps, the minimum of RFC 8551 §4: RSA and DSA under 2048 bits,
     /// elliptic curves under 224 bits, and curves that libcrypto does not support or that are given by explicit parameters
-    /// (RFC 5480 §2.1.1).
+    /// (RFC 5480 §2.1.1). A DSA key without parameters counts as weak.
     public var isWeak: Bool { isShorter(than: 2048, curve: 224) }
 
     /// Whether a single computer can break the key: RSA and DSA under 1024 bits, elliptic curves under 160 bits. Curves without

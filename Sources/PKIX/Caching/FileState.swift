@@ -17,7 +17,7 @@ package struct FileState: Hashable, Sendable {
     /// The times of the last changes of content and status, in seconds and nanoseconds.
     private let times: [Int]
 
-    /// Returns nil if there is no such file.
+    /// Returns nil if stat(2) fails, for example because there is no such file.
     package init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -72,8 +72,8 @@ public struct Certificate: Sendable {
     ///
     /// Unreadable policies, name constraints and SMIMECapabilities are not an error here.
     ///
-    /// - Throws: `CMSError.malformed` if the certificate is not in DER (in BER, one certificate could have two fingerprints), or
-    ///   if another extension that this initializer reads is malformed; `.limitExceeded` if the certificate is larger than
+    /// - Throws: `CMSError.malformed` if the certificate is not in DER (in BER, one certificate could have two fingerprints),
+    ///   or if another extension that this initializer reads is malformed; `.limitExceeded` if the certificate is larger than
     ///   `maximumCount`; `.openSSL` if libcrypto cannot compute a digest. RFC 5280 §4.1
     package init(der: [UInt8]) throws(CMSError) {
         guard der.count <= Self.keptCount else {

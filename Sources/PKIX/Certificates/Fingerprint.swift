@@ -2,7 +2,7 @@ import ByteStreams
 import LibCrypto
 import SwiftASN1
 
-/// The SHA-256 of the encoding of a certificate or certificate revocation list, which it identifies.
+/// The SHA-256 of the encoding of a certificate or certificate revocation list. It identifies that certificate or list.
 public struct Fingerprint: Hashable, Sendable {
     /// The 32 bytes of the digest.
     public let bytes: [UInt8]
@@ -18,7 +18,7 @@ public struct Fingerprint: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Reads 64 hexadecimal digits, with or without the prefix `sha256:`; colons between bytes are allowed.
+    /// Reads 64 hexadecimal digits, with or without the prefix `sha256:`; colons are ignored.
     public init?(_ text: some StringProtocol) {
         let prefix = "sha256:"
         let digits = text.lowercased().hasPrefix(prefix) ? Substring(text.dropFirst(prefix.count)) : Substring(text)
@@ -29,8 +29,8 @@ public struct Fingerprint: Hashable, Sendable {
     /// Hashes all bytes in one step; Swift would hash an array byte by byte.
     public func hash(into hasher: inout Hasher) { hasher.combine(all: bytes) }
 
-    /// The short form for tables. It has enough digits that an attacker cannot find another certificate with the same digits
-    /// by trial.
+    /// The short form for tables: 16 digits. An attacker needs about 2^64 trials to find another certificate with the same
+    /// digits.
     package var short: String { String(hexadecimal.prefix(16)) }
 
     /// The 64 hexadecimal digits without the prefix.
@@ -102,8 +102,9 @@ extension FingerprintPrefix: CustomStringConvertible {
 /// key.
 ///
 /// The SubjectPublicKeyInfo of one key has several encodings: RSA with or without parameters or as RSASSA-PSS, a curve point
-/// uncompressed or compressed, numbers with or without padding. These differences are ignored. The explicit parameters of a
-/// curve, however, are part of the key: an attacker who chooses the parameters can construct a private key for any point.
+/// uncompressed or compressed (over a prime field), RSA numbers with or without leading zeros. These differences are ignored.
+/// The explicit parameters of a curve, however, are part of the key: an attacker who chooses the parameters can construct a
+/// private key for any point.
 ///
 /// RFC 5480 §2.2, RFC 8017 §A.1.1, RFC 7748 §5
 package struct PublicKeyDigest: Hashable, Sendable {

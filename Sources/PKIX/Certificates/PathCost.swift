@@ -5,8 +5,8 @@ import SwiftASN1
 ///
 /// RFC 5280 §6.1.3
 struct PathCost {
-    /// The first certificate that `isExcessive`; nil if there is none. libcrypto does not check a path that contains such a
-    /// certificate.
+    /// The first certificate that `isExcessive`; nil if there is none. `PathVerification` does not pass a path with
+    /// such a certificate to libcrypto.
     let excessiveCertificate: Certificate?
     /// The work in units of `WorkBudget`.
     let units: Int
@@ -61,7 +61,7 @@ struct ComparedParts: Sendable {
 
 extension Certificate {
     /// The maximum of names, name constraints, policies and distribution point names together, and also the maximum number of
-    /// extensions. libcrypto does not check a path with a certificate that exceeds one of these two.
+    /// extensions. A path with a certificate that exceeds one of these two is not passed to libcrypto.
     package static let maximumNames = 1000
     /// The number of addresses that a report shows of a certificate that `isExcessive`.
     private static let reportedNames = 20

@@ -76,7 +76,7 @@ extension PrivateKey {
         throw .malformed(.privateKey, "the file contains no private key")
     }
 
-    /// Reads a private key in DER: PKCS#8, encrypted PKCS#8, or the traditional formats of RSA and EC keys.
+    /// Reads a private key in DER: PKCS#8, encrypted PKCS#8, or the traditional formats of RSA, EC and DSA keys.
     package init(der: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
         try self.init(pem: der, passphrase: passphrase)
     }

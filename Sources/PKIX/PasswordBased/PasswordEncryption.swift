@@ -31,7 +31,7 @@ struct PasswordEncryption: Sendable {
         case pkcs12(salt: [UInt8], iterations: Int)
     }
 
-    /// A derived key. Parts of a file may use the same derivation; its cost is then spent only once.
+    /// A derived key. Parts of a file may use the same derivation, which is then run only once.
     struct DerivedKey {
         fileprivate let function: KeyDerivation
         fileprivate let passphrase: SecretBytes
@@ -65,7 +65,8 @@ struct PasswordEncryption: Sendable {
 
     /// Decrypts `ciphertext` with this form of the passphrase; nil if the padding is wrong.
     ///
-    /// With a wrong passphrase, the padding is correct by chance once in 256 times.
+    /// With a wrong passphrase, the padding is correct by chance once in 256 times. RC4 has no padding, so the result is
+    /// never nil.
     ///
     /// - Parameter last: the key that was derived last, which is used again if it fits this scheme.
     func decrypt(

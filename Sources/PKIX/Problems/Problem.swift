@@ -7,7 +7,8 @@ public struct Problem: Hashable, Sendable {
     public enum Level: String, Hashable, Sendable {
         /// An error. The check that the problem concerns has failed, such as that of trust, validity or revocation.
         case error
-        /// A warning. The problem is reported, but affects no verdict and no exit status.
+        /// A warning. The problem is reported, but no check fails because of it. A weakness (`ProblemCode.isWeakness`) can
+        /// still affect the verdict on a message.
         case warning
     }
 

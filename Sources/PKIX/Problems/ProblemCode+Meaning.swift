@@ -155,7 +155,7 @@ extension ProblemCode {
 }
 
 extension ProblemCode {
-    /// What to do about the problem: one sentence without a full stop that names no commands of a program.
+    /// What the user can do about the problem: one sentence without a full stop that names no commands of a program.
     public var advice: String {
         switch self {
         case .accountUnused: "import the private key with its certificate, in one file or in one command"

@@ -9,7 +9,8 @@ extension ProblemCode {
         case identity
         /// The content was possibly not signed as mail.
         case purpose
-        /// The signature covers encrypted content. The signer possibly does not know the plaintext.
+        /// The signature covers encrypted content, which the signer possibly does not know, or a layer that cannot be
+        /// read.
         case outside = "signature-outside"
         /// A digest, key or algorithm is too weak to be convincing.
         case strength

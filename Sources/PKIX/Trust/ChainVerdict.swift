@@ -31,9 +31,10 @@ package struct ChainVerdict: Hashable, Sendable {
         package private(set) var unknownPlaces: [Int]
         /// Whether the first certificate of the chain is revoked.
         let isFirstRevoked: Bool
-        /// False if a list was rejected as forged or unreadable, or a response in the message as unusable or as one of too many.
-        /// If libcrypto ran out of memory, intact data may also have been rejected. With the policy `hard`, `unreadableLists` of
-        /// the store do not matter here, because they are errors. `isCutShort` covers data that was not read because of a limit.
+        /// False if a list was rejected as forged or unreadable, or a response in the message as unusable or as one of too
+        /// many. If libcrypto ran out of memory, intact data may also have been rejected. With the policy `hard`,
+        /// `unreadableLists` of the store do not matter here, because they are errors. `isCutShort` covers data that was not
+        /// read because of a limit.
         let usesAllEvidence: Bool
         /// Whether some lists or responses were not read, because that takes too long or there are too many lists. They might
         /// revoke a certificate, so the chain must not be used even if an unknown status is accepted.

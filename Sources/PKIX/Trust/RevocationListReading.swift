@@ -11,9 +11,10 @@ import Foundation
 ///
 /// Of the lists of one issuer and scope, only the newest is used (RFC 5280 §5.2.3), with two exceptions. An expired list can
 /// still revoke a certificate in addition to a current list, but never hides the current list. A list issued after the
-/// validation time can revoke a certificate if the entry's revocation date is not after that time. libcrypto decides which lists apply to a
-/// certificate, but uses only one of several. Therefore each complete list with an entry for the certificate is also checked by
-/// itself, with the current delta lists. If any of these checks finds a revocation, the certificate is revoked.
+/// validation time can revoke a certificate if the entry's revocation date is not after that time. libcrypto decides which
+/// lists apply to a certificate, but uses only one of several. Therefore each complete list with an entry for the certificate
+/// is also checked by itself, with the current delta lists. If any of these checks finds a revocation, the certificate is
+/// revoked.
 struct RevocationListReading {
     private let path: CertificatePath
     private let places: [Int]
@@ -159,8 +160,8 @@ struct SelectedRevocationList {
     }
 
     /// The common properties of the lists of one series: the key that signed them, and the certificates that they cover.
-    /// `current(of:at:)` compares only lists of one series. The authorityKeyIdentifier of a list is ignored, because the key that signed the
-    /// list is known.
+    /// `current(of:at:)` compares only lists of one series. The authorityKeyIdentifier of a list is ignored, because the key
+    /// that signed the list is known.
     struct Series: Hashable {
         private let issuer: EncodingKey
         private let key: [UInt8]
@@ -194,9 +195,9 @@ struct SelectedRevocationList {
     }
 
     /// Whether `issuer` itself signed the list, with a key that may sign lists. An entry for a certificate of this issuer then
-    /// says that the certificate was revoked, even if the list is a delta list without its base, does not cover the certificate, or
-    /// has a critical extension that libcrypto does not know. Such a list never shows that a certificate is good (RFC 5280
-    /// §5.2).
+    /// says that the certificate was revoked, even if the list is a delta list without its base, does not cover the
+    /// certificate, or has a critical extension that libcrypto does not know. Such a list never shows that a certificate is
+    /// good (RFC 5280 §5.2).
     func isOfIssuer(_ issuer: Certificate?) -> Bool {
         guard let issuer, issuer.publicKeyInfo == signer.publicKeyInfo else { return false }
         return signer.keyUsage?.contains(.cRLSign) ?? true

@@ -66,8 +66,8 @@ struct RevocationLists {
     ///
     /// - Parameter admitsOthers: whether lists signed by certificates outside the path are used. This requires a path without
     ///   errors to a trust anchor; otherwise the sender may have made a part of the path. The signer's certificate must have
-    ///   been issued by an authority of the path: anyone who may issue certificates for authorities can give them the name of another
-    ///   authority.
+    ///   been issued by an authority of the path: anyone who may issue certificates for authorities can give them the name of
+    ///   another authority.
     func selection(for path: [Certificate], at date: Date, admitsOthers: Bool) -> Selection {
         let known = Set(path)
         let replaceable = path.indices.dropFirst().filter { !path[$0].isValid(at: date) }
@@ -148,7 +148,8 @@ struct RevocationLists {
     }
 
     /// The certificate in `issuers` that signed `list`; nil if there is none. The reason is then added to `selection`, unless
-    /// no certificate in `issuers` has the key that is known to have signed the list, or the key identifier that the list names.
+    /// no certificate in `issuers` has the key that is known to have signed the list, or the key identifier that the list
+    /// names.
     ///
     /// libcrypto assumes that the signer is the certificate of the path that the list names. If that certificate did not sign
     /// the list, the list is treated as forged, even if another authority with the same name signed it. Otherwise the list

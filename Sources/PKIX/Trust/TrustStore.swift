@@ -18,7 +18,8 @@ public struct TrustStore: Hashable, Sendable {
     /// The keys for which a judged certificate is trusted without a chain.
     package var pinned: Set<PublicKeyDigest>
     /// The known certificates with which the keys in `pinned` were pinned. Other certificates of these keys need a valid
-    /// signature if their issuer is known, and are not trusted because of the pin if one of the pinned certificates is revoked.
+    /// signature if their issuer is known. They are not trusted because of the pin if one of the pinned certificates is
+    /// revoked.
     package var pinnedCertificates: Set<Certificate> = []
     /// The keys whose certificates are never trusted, even with a valid chain.
     package var distrusted: Set<PublicKeyDigest> = []
