@@ -51,7 +51,7 @@ struct KeyWrap: Sendable {
         self.row = row
     }
 
-    /// The AES wrap with a key of `keyCount` bytes, the length of the content-encryption key (RFC 8551 §2.3).
+    /// The AES wrap with a key-encryption key of `keyCount` bytes.
     init(keyCount: Int) throws {
         guard let row = Self.rows.first(where: { $0.keyCount == keyCount && !$0.isHistoric }) else {
             throw CMSError.unsupported("key wrap for \(keyCount * 8) bits")

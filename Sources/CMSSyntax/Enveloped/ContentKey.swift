@@ -47,8 +47,9 @@ extension RecipientInfo {
 
     /// Unwraps the content-encryption key of `count` bytes with a shared secret.
     ///
-    /// - Throws: `CMSError.unsupported` for an unsupported kind or algorithm, `CMSError.limitExceeded` for a derivation that
-    ///   takes too long. If the secret does not match, the result is a random key, not an error.
+    /// - Throws: `CMSError.unsupported` for an unsupported kind or algorithm or another kind of secret,
+    ///   `CMSError.limitExceeded` for a derivation that takes too long. If the secret does not match, the result is a random
+    ///   key, not an error.
     func unwrap(with secret: SharedSecret, keyCount count: Int) throws -> ContentKey {
         let substitute = try SecretBytes.random(count: count)
         switch (wrapping, secret.kind) {

@@ -146,14 +146,14 @@ final class BufferedDecryption {
 
 /// Plaintext whose tag, or padding and structure, were verified. Encrypted content can only be read through this type.
 ///
-/// The plaintext is not stored. Every reader decrypts the message again and verifies it again. The padding of a substitute
-/// was wrong; see `EnvelopedData.substitute`.
+/// The plaintext is not stored. Every reader decrypts the message again and verifies it again. The exception is
+/// the result of `EnvelopedData.substitute`, whose padding is not checked.
 package struct CheckedContent: Sendable {
     private let source: ByteStream
     private let encryption: ContentEncryption
     private let key: ContentKey
     private let attributes: [UInt8]?
-    /// Whether the padding was wrong, so that the content must not be used.
+    /// Whether `EnvelopedData.check` failed, usually because of wrong padding, so that the content must not be used.
     package let isSubstitute: Bool
     /// Warnings about the encrypted object.
     package let problems: [Problem]
@@ -185,7 +185,7 @@ package struct CheckedContent: Sendable {
     }
 }
 
-/// Turns all errors about the message into the one error of decryption.
+/// Turns errors about the message into the one error of decryption, as `concealing` does.
 private final class ConcealingReader: ByteReader {
     private let upstream: DecryptingReader
 

@@ -5,7 +5,7 @@ import SwiftASN1
 /// An EnvelopedData or AuthEnvelopedData, read up to the encrypted content.
 ///
 /// Decryption takes two steps. `key(for:with:)` unwraps the content-encryption key of one recipient. `check(with:observer:)`
-/// decrypts the whole message once; its result is the only way to read the plaintext.
+/// decrypts the whole message once; its result is the only way to read verified plaintext.
 /// RFC 5652 §6, RFC 5083
 package struct EnvelopedData: Sendable {
     /// The maximum number of recipients.
@@ -43,8 +43,8 @@ package struct EnvelopedData: Sendable {
     ///
     /// A wrong key or damaged bytes cause no error here. Decryption then fails with the same error as for every other reason.
     ///
-    /// - Throws: `CMSError.unsupported` for unknown algorithms; `CMSError.malformed` if the cipher belongs in the other
-    ///   structure.
+    /// - Throws: `CMSError.unsupported` for unknown algorithms and for recipients without a certificate; `CMSError.malformed`
+    ///   if the cipher's parameters are invalid or the cipher belongs in the other structure.
     package func key(for recipient: RecipientInfo, with key: PrivateKey) throws -> ContentKey {
         let encryption = try contentEncryption()
         return try reporting(.cms) { try recipient.unwrap(with: key, keyCount: encryption.keyCount) }
@@ -63,8 +63,8 @@ package struct EnvelopedData: Sendable {
     /// - Parameter makeObserver: makes a sink that inspects the plaintext while it is decrypted. The sink must not output it.
     ///   A second sink is made if a second pass is needed.
     /// - Returns: the verified content, and the sink that received all of the plaintext.
-    /// - Throws: `CMSError.decryptionFailed` for every fault of the encrypted content, `.limitExceeded` for AES-CCM content that
-    ///   is too long, `StreamError` if reading failed, and the errors of `key(for:with:)`.
+    /// - Throws: `CMSError.decryptionFailed` for every fault of the encrypted content, `.limitExceeded` for AES-CCM content
+    ///   that is too long, `StreamError` if reading failed, and the errors of `key(for:with:)`.
     package func check<Observer: ByteSink>(
         with key: ContentKey,
         observer makeObserver: () -> Observer

@@ -19,8 +19,8 @@ package struct EnvelopedDataWriter {
     /// - Parameters:
     ///   - secrets: shared secrets that can decrypt the message, in addition to the recipients' keys.
     ///   - contentCount: the exact number of plaintext bytes.
-    /// - Throws: `CMSError.unsupported` for a key that cannot be used to encrypt, and if there are neither recipients nor
-    ///   secrets; `CMSError.openSSL`.
+    /// - Throws: `CMSError.unsupported` for a key or cipher that cannot be used to encrypt, and if there are neither recipients
+    ///   nor secrets; `CMSError.openSSL`.
     package init(
         to recipients: [Recipient],
         secrets: [SharedSecret] = [],

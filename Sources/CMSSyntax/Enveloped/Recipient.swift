@@ -70,7 +70,8 @@ public struct Recipient: Sendable {
         self.usesKeyIdentifier = usesKeyIdentifier
     }
 
-    /// The name of the key wrapping in reports: `oaep` and others for RSA, or `ecdh`, `x25519`, `ml-kem-768`.
+    /// The name of the key wrapping in reports: `oaep` and others for RSA, or `ecdh`, `x25519`, `ml-kem-768`. It has no meaning
+    /// for a shared secret.
     package var keyEncryption: String {
         switch certificate?.publicKeyAlgorithm {
         case .ellipticCurve: "ecdh"
@@ -93,7 +94,7 @@ public struct Recipient: Sendable {
 
     /// The DER of the RecipientInfo from which this recipient can unwrap `key`.
     ///
-    /// - Throws: `CMSError.unsupported` if the certificate's key cannot be used for encryption.
+    /// - Throws: `CMSError.unsupported` if the certificate's key is weak or cannot be used for encryption.
     package func recipientInfo(for key: SecretBytes) throws -> [UInt8] {
         switch self.key {
         case .certificate(let certificate): try recipientInfo(for: key, to: certificate)

@@ -42,7 +42,7 @@ extension RecipientInfo {
 }
 
 extension KeyDerivation {
-    /// The name in reports, such as `pbkdf2 with 600000 iterations`.
+    /// The name in reports, such as `pbkdf2 with 600000 iterations of sha256`.
     var name: String {
         switch self {
         case .pbkdf2(_, let iterations, _, let digest):

@@ -22,7 +22,8 @@ package struct SharedSecret: Sendable {
 
     /// A key-encryption key of 16, 24 or 32 bytes. The caller must wipe `key`.
     ///
-    /// - Parameter identifier: the key's identifier in the message; nil accepts any.
+    /// - Parameter identifier: the key's identifier in the message; nil accepts any identifier. In a message that is written,
+    ///   nil means an identifier derived from the key.
     /// - Throws: `CMSError.unsupported` for other key lengths.
     package init(key: Span<UInt8>, identifier: [UInt8]?) throws {
         guard [16, 24, 32].contains(key.count) else {
@@ -74,7 +75,7 @@ extension SharedSecret {
     ) throws -> [UInt8] {
         let wrap = try KeyWrap(keyCount: secret.count)
         let encrypted = try wrap.wrap(key, under: secret)
-        // Recipients with several keys find the right one by this identifier, which reveals nothing about the key.
+        // Recipients with several keys find the right one by this identifier, which reveals nothing about a random key.
         let name = try identifier ?? Array(secret.withBytes { try DigestAlgorithm.sha256.digest($0) }.prefix(8))
         return try der { coder in
             try coder.appendConstructedNode(identifier: .context(2)) { coder in

@@ -5,7 +5,7 @@ import SwiftASN1
 /// The parts of a CMS object that are readable without a key, such as signers, recipients and algorithms.
 ///
 /// Nothing is verified or decrypted. The object is read to its end. In a damaged object everything before the damage is read,
-/// and `problems` describes the damage.
+/// and `problems` describes the damage. Of an object of unknown type, only the type is read.
 /// RFC 5652, RFC 5083, RFC 3274
 package struct CMSOutline: Sendable {
     /// The maximum number of bytes of certificates, recipients and similar data that are kept for one object.
@@ -15,7 +15,8 @@ package struct CMSOutline: Sendable {
     package let type: CMSContentType
     /// The name of the content's type, such as `data`, or its dotted OID; nil if reading ended before it.
     package internal(set) var contentType: String?
-    /// The length in bytes of the content as it is in the object, encrypted or not; nil if the object contains no content.
+    /// The length in bytes of the content as it is in the object, encrypted or not; nil if the object contains no content, or
+    /// if reading ended before its end.
     package internal(set) var contentCount: Int?
     /// The names or dotted OIDs of algorithms of the object as a whole: digests, the cipher, the compression.
     package internal(set) var algorithms: [String] = []
@@ -44,7 +45,8 @@ package struct CMSOutline: Sendable {
 
     /// The maximum of `count`.
     let limit: Int
-    /// Whether every element of the object was read and is well-formed.
+    /// Whether every element of the object was read and is well-formed, apart from certificates and lists. Always true for an
+    /// object of unknown type, of which nothing is read.
     var isComplete = true
 
     /// Reads a whole object.

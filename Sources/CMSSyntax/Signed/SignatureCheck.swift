@@ -4,9 +4,9 @@ import SwiftASN1
 
 /// The result of checking one signature: the certificates whose keys verify it, and all problems.
 package struct SignatureCheck: Sendable {
-    /// The certificates that match the SignerInfo and whose keys verify the signature, from which the caller chooses the best
-    /// one. A key may have several certificates, and an attacker can put a damaged copy first. If no key verifies the
-    /// signature, this is the first matching certificate, or empty if none matches.
+    /// Up to `SignedData.maximumChoice` certificates of one key that match the SignerInfo and verify the signature. The caller
+    /// chooses the best one. A key may have several certificates, and an attacker can put a damaged copy first. If no key
+    /// verifies the signature, this is the first matching certificate, or empty if none matches.
     package let certificates: [Certificate]
     /// The problems of integrity. An error means that the content is not what was signed, or that this cannot be determined.
     package let problems: [Problem]
@@ -24,9 +24,11 @@ private struct AttributeCheck {
 }
 
 extension SignedData {
-    /// Checks the signature of `signer` over the content that was read, with each matching certificate in `candidates`.
+    /// Checks the signature of `signer` over the content that was read, with the matching certificates in `candidates`, until
+    /// one verifies it.
     ///
-    /// Several certificates may have the same key identifier, so all matching ones are tried (RFC 8551 §2.6).
+    /// Several certificates may have the same key identifier, so the matching ones are tried in turn (RFC 8551 §2.6), within a
+    /// budget.
     ///
     /// RFC 5652 §5.6
     package func check(_ signer: SignerInfo, candidates: [Certificate]) -> SignatureCheck {

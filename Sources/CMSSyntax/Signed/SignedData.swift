@@ -48,7 +48,7 @@ package struct SignedData: Sendable {
     /// Reads a SignedData and hashes the content if the structure contains it.
     ///
     /// - Parameter content: receives the signed content while it is read.
-    /// - Throws: `CMSError.malformed`, `CMSError.limitExceeded`, and errors of reading.
+    /// - Throws: `CMSError.malformed`, `.limitExceeded`, `.openSSL`, and errors of reading and of `content`.
     package init(reading stream: ByteStream, content: any ByteSink = CountingSink()) throws {
         self = try reporting(.cms) { try Self(stream, content) }
         let missing = Set(signers.compactMap(\.digest)).subtracting(contentDigests.keys)
@@ -66,7 +66,8 @@ package struct SignedData: Sendable {
 
     /// Hashes detached content with the digests of all signers.
     ///
-    /// If the SignedData also contains content, both must be the same (RFC 8551 §3.5.3.1 requires it to be absent).
+    /// If the SignedData also contains content, `problems` says whether both are the same (RFC 8551 §3.5.3.1 requires it to be
+    /// absent).
     package mutating func hashDetached(_ content: ByteStream) throws {
         let digests = Set(signers.compactMap(\.digest))
         let hasher = try reporting(.cms) { try ContentHasher(digests, keepsContent: keepsContent) }

@@ -70,8 +70,8 @@ package struct SignedDataWriter {
     ///   - contentDigest: the content's digest, computed with `signer.digest`.
     ///   - contentCount: the length in bytes of embedded content; nil for detached content.
     ///   - time: the signing time.
-    /// - Throws: `CMSError.unsupported` for a key that cannot sign or does not belong to the certificate, and for a time
-    ///   outside the years 1000 to 9999; `CMSError.openSSL`.
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign with this digest or does not belong to the certificate, and
+    ///   for a time outside the years 1000 to 9999; `CMSError.openSSL`.
     package init(signer: Signer, contentDigest: [UInt8], contentCount: Int?, time: Date) throws {
         frame = try reporting(.cms) {
             let info = try Self.signerInfo(signer, contentDigest, time: time)
@@ -97,7 +97,8 @@ package struct SignedDataWriter {
 
     /// Writes the structure; `content` writes the embedded content and is nil for detached content.
     ///
-    /// - Throws: `StreamError.changedWhileReading` if the content does not have the announced length.
+    /// - Throws: `StreamError.changedWhileReading` if the content does not have the announced length; errors of `sink` and
+    ///   `content`.
     package func write(to sink: any ByteSink, content: ((any ByteSink) throws -> Void)? = nil) throws {
         try sink.write(frame.prefix)
         var count = 0

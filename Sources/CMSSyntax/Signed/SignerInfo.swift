@@ -77,7 +77,8 @@ package struct SignerInfo: Sendable {
         signedAttributesEncoding == nil && (try? SignatureAlgorithm(signatureAlgorithm).scheme.takesMessage) == true
     }
 
-    /// Whether digestAlgorithm has no effect: ML-DSA hashes the whole content itself (RFC 9882 §3.3).
+    /// Whether digestAlgorithm has no effect: without signed attributes, ML-DSA hashes the whole content itself (RFC 9882
+    /// §3.3).
     var ignoresDigest: Bool {
         guard signsWholeContent, let scheme = try? SignatureAlgorithm(signatureAlgorithm).scheme else { return false }
         if case .postQuantum = scheme { return true }
@@ -99,8 +100,8 @@ package struct SignerInfo: Sendable {
 
 /// The preferences that a signer announces for mail addressed to the signer.
 extension SignerInfo {
-    /// The DER of the announced SMIMECapabilities; nil unless the attribute occurs exactly once, has at most 4096 bytes, and can
-    /// be parsed.
+    /// The DER of the announced SMIMECapabilities; nil unless the attribute occurs exactly once, has at most 4096 bytes, and
+    /// can be parsed.
     ///
     /// RFC 8551 §2.5.2
     package var capabilitiesEncoding: [UInt8]? {
@@ -121,7 +122,7 @@ extension SignerInfo {
 }
 
 extension EntityIdentifier {
-    /// The DER of an SMIMEEncryptionKeyPreference that names this certificate.
+    /// The DER of an SMIMEEncryptionKeyPreference with this identifier.
     func encryptionKeyPreference() -> [UInt8] {
         der { coder in
             switch self {
