@@ -18,8 +18,8 @@ final class InPlaceSender {
     private var write: (ByteBuffer) -> Void = { _ in }
     private var end: ((_ failure: String?) -> Void)?
 
-    /// - Throws: errors of reading; `MilterEditError.malformedHeader` if the original header or the copy's header has no end
-    ///   within `maximumHeader` bytes.
+    /// - Throws: errors of reading and writing the spools; `MilterEditError.malformedHeader` if the original header or
+    ///   the copy's header has no end within `maximumHeader` bytes.
     init(_ copy: MessageFlow.MessageCopy, _ slot: MessageSlot, over channel: any Channel) throws {
         self.copy = copy
         self.slot = slot

@@ -130,7 +130,8 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         channel.read()
     }
 
-    /// The time that the mail server may take for its next bytes; nil while the mail server waits for this service.
+    /// The time that the mail server may take to send its next bytes, or to accept the next piece of a new body; nil
+    /// while the mail server waits for this service.
     private var timeout: Duration? {
         if sender != nil { return Self.messageTime }
         guard let messageStart, progress == nil else { return flow == nil ? Self.idleTime : nil }

@@ -45,7 +45,7 @@ package final class GatewayCore {
         self.pool = pool
         self.slots = slots
         self.connections = connections
-        // As much as the messages themselves may use.
+        // 1 MiB for each slot. The copies of a message in a frame have the same limit (`CopyWriter`).
         envelopes = EnvelopeBudget(maximum: slots.count << 20)
         self.logging = logging
         self.warn = warn
@@ -56,7 +56,8 @@ package final class GatewayCore {
         return lastNumber
     }
 
-    /// Logs that `listener` refused or ended the connection `channel`, if no log entry of a message says so.
+    /// Logs that `listener` refused or ended the connection `channel`. Call this only if no log entry of a message says
+    /// so.
     func warn(_ listener: Endpoint, _ channel: any Channel, reason: String) {
         let address = channel.remoteAddress
         let peer = address?.ipAddress.map { "\($0) port \(address?.port ?? 0)" } ?? "a client"

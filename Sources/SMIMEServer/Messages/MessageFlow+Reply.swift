@@ -22,8 +22,9 @@ extension MessageFlow {
 
     /// Sends a temporary failure before the mail server itself gives up.
     ///
-    /// A worker or the next hop that already has the message continues, and the result is recorded. The next attempt waits
-    /// for the result.
+    /// A worker or the next hop that already has the message continues. If the message has a name in the journal, the
+    /// result is recorded, and the next attempt waits for the result. Otherwise copies that a worker finishes later are
+    /// not sent.
     func becomeLate() {
         guard let completion else { return }
         let reason = "no reply after \(core.settings.replyTime.nanoseconds / 1_000_000_000) s"

@@ -6,8 +6,8 @@ import SMIMEStore
 
 /// One message on its way through the service: a slot, a worker, the next hop, and the reply.
 ///
-/// The mail server gets a positive reply only after the next hop has accepted everything. Everything here runs on the event
-/// loop.
+/// The mail server gets a positive reply only after the next hop has accepted all copies. Through a milter, one of them
+/// replaces the message in the mail server, and the next hop gets the others. Everything here runs on the event loop.
 package final class MessageFlow {
     /// A finished copy of a message, for some of its recipients. Other recipients may get a copy with other protection.
     package struct MessageCopy {
@@ -82,7 +82,8 @@ package final class MessageFlow {
     var spoolFailure: StreamError?
     var log: MessageLog
     var completion: ((SMTPReply) -> Void)?
-    /// Whether a worker crashed while handling this message, or computed too long for it.
+    /// Whether a worker crashed while handling this message, or computed too long for it, or was the second that was
+    /// ended.
     var hasDied = false
     /// Whether another process or the kernel ended a worker that was handling this message.
     var wasInterrupted = false
@@ -94,7 +95,8 @@ package final class MessageFlow {
     var isInJournal = false
     /// Whether all copies were accepted.
     var isAccepted = false
-    /// The name that this message claims, so that no other message with the name is handled; nil before and after handling.
+    /// The name that this message claims, so that no other message with the name is handled; nil before and after
+    /// handling, and for a message without a name in the journal.
     var claim: String?
     /// The name in the journal that this message waits to claim; nil if it does not wait.
     var awaitedClaim: String?

@@ -176,8 +176,8 @@ package struct MilterPacketDecoder: Sendable {
 
     /// The next complete packet; nil until more bytes arrive.
     ///
-    /// A packet whose length exceeds the limit is rejected before its bytes are stored. After a violation nothing more can be
-    /// read.
+    /// A packet whose length exceeds the limit is rejected as soon as its length and its command byte have arrived.
+    /// After a violation nothing more can be read.
     ///
     /// - Throws: `.emptyPacket`, `.packetTooLarge`
     package mutating func next() throws(MilterViolation) -> MilterPacket? {

@@ -23,7 +23,7 @@ package struct MilterField: Hashable, Sendable {
     /// Reads a field of a message: `Name:`, followed by the value with its folding and line ends.
     ///
     /// - Parameter leadingSpace: whether the value includes the space after the colon.
-    /// - Returns: nil if `bytes` are not a field, or do not fit into a packet.
+    /// - Returns: nil if `bytes` are not a field, or contain a zero byte.
     init?(_ bytes: ArraySlice<UInt8>, leadingSpace: Bool) {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         var value = bytes[(colon + 1)...]

@@ -84,7 +84,7 @@ extension MilterField {
 package enum MilterEditError: Error, Hashable, Sendable {
     /// The mail server does not allow an action that the change needs.
     case actionNotOffered(MilterActions)
-    /// A changed field is longer than the data of a packet may be, 65,535 bytes.
+    /// A field, or an address with its parameters, is longer than the data of a reply may be, 65,535 bytes.
     case fieldTooLong(name: String)
     /// The old header is larger than `MilterLimits.header`, so it was not kept.
     case headerTooLarge

@@ -121,8 +121,9 @@ package struct MilterAddress: Hashable, Sendable {
         argument.first == "<" && argument.last == ">" ? argument.dropFirst().dropLast() : argument[...]
     }
 
-    /// The address without brackets and source route; empty for the null sender. A path that does not follow RFC 5321, such as
-    /// one with a comment, is read as the mail server reads it.
+    /// The address without brackets and source route; empty for the null sender. For a path that does not follow RFC
+    /// 5321, such as one with a comment, this is the address that the mail server reports in its macro, if that is
+    /// valid.
     ///
     /// RFC 5321 §4.1.2, appendix C
     package var address: String {

@@ -1,6 +1,6 @@
 /// The options that a mail server offers in the negotiation, or that the milter accepts (`SMFIC_OPTNEG`).
 package struct MilterOptions: Hashable, Sendable {
-    /// The protocol's version, 2 to 6.
+    /// The protocol's version. This program supports 2 to 6; a mail server may offer a higher one.
     package var version: UInt32
     package var actions: MilterActions
     package var steps: MilterSteps

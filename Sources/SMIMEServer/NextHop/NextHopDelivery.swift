@@ -4,9 +4,9 @@ import NIOPosix
 
 /// The delivery of the copies of one message to the next hop.
 ///
-/// If there are several copies, the next hop is asked about all recipients before the first content is sent. So either all
-/// copies are sent or none, unless the next hop later refuses recipients that it accepted first. If it refuses the content of
-/// one copy, the other copies are still sent.
+/// If there are several copies, the next hop is asked about all recipients before the first content is sent. So either
+/// all copies are sent or none, unless the connection fails, or the next hop later refuses recipients that it accepted
+/// first. If it refuses the content of one copy, the other copies are still sent.
 final class NextHopDelivery {
     private let delivery: MessageFlow.PendingDelivery
     private var copies: [MessageFlow.MessageCopy] { delivery.copies }
@@ -138,7 +138,7 @@ final class NextHopDelivery {
         if reply.isPermanent || result.failure == nil { result.failure = reply }
     }
 
-    /// The reply as an item of a list in the log: escaped, and cut to a reasonable length.
+    /// The reply as an item of a list in the log: the first 200 characters, with commas escaped.
     static func logged(_ reply: SMTPReply) -> String {
         String(reply.description.prefix(200)).replacing(",", with: "%2C")
     }
@@ -236,7 +236,7 @@ final class NextHop {
         return (cause as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(cause)"
     }
 
-    /// Keeps the connection `connection` for the next message.
+    /// Keeps the connection `connection` for the next message, or ends it if `Settings.maximumIdle` others are idle.
     func becameIdle(_ connection: NextHopConnection) {
         guard idle.count < settings.maximumIdle else { return connection.quit() }
         idle.append(connection)

@@ -5,7 +5,8 @@ import NIOPosix
 
 /// Answers `/metrics`, `/healthz` and `/readyz` over HTTP.
 ///
-/// The endpoint changes nothing and shows no secrets. It answers loopback addresses and the networks in `--allow`.
+/// The endpoint changes nothing and shows no secrets. It answers loopback addresses, the networks in `--allow`, and
+/// clients of a unix socket.
 final class OperationsEndpoint {
     /// The functions that provide the answers, called on the event loop.
     struct Answers {

@@ -36,15 +36,15 @@ package struct ServerMetrics {
     private var handling: [GatewayRole: Histogram] = [:]
     /// The number of times that the store could not be used, or the journal could not be written, for a message.
     var storeErrors: UInt64 = 0
-    /// The number of times that a worker crashed while handling a message, or was ended because it computed too long for it.
-    /// A message may cause two.
+    /// The number of times that a worker crashed while handling a message, was ended because it computed too long for
+    /// the message, or was the second worker that was ended while handling it. A message may cause two.
     var workerDeaths: UInt64 = 0
     /// The number of connections that ended because of a protocol violation.
     var violations: UInt64 = 0
     /// The number of connections that were refused because the address is not allowed.
     var refusedConnections: UInt64 = 0
-    /// The number of messages that the next hop accepted, but whose reply the mail server did not receive. Those without a
-    /// name in the journal may be delivered twice.
+    /// The number of messages that the next hop accepted, although the mail server did not receive the positive reply.
+    /// Messages without a name in the journal may then be delivered twice.
     var unconfirmed: UInt64 = 0
     /// The number of messages that may be delivered twice, because the connection to the next hop ended before its reply.
     var unknown: UInt64 = 0

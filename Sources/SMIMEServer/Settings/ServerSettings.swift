@@ -13,7 +13,7 @@ package struct ServerSettings: Sendable {
     package var maximumMessages = 8 * ProcessInfo.processInfo.activeProcessorCount
     /// The maximum size of a message in bytes.
     package var maximumSize = 100 << 20
-    /// The number of seconds that messages in flight have to end after SIGTERM.
+    /// The number of seconds that messages in flight have to end when the service stops.
     package var grace = 30
     /// The networks from which clients may connect, in addition to loopback addresses.
     package var allowed: [NetworkRange] = []

@@ -1,8 +1,8 @@
 package import ByteStreams
 import NIOCore
 
-/// Slots for the messages in flight. Their number is the value of `--max-messages`. Each slot has two spools, which all
-/// workers inherit.
+/// Slots for the messages in flight. The number of slots is the value of `--max-messages`. Each slot has two spools,
+/// which all workers inherit.
 ///
 /// Everything here runs on the event loop.
 package final class MessageSlots {
@@ -96,9 +96,9 @@ final class MessageSlot {
         return .spooled(0..<spooled)
     }
 
-    /// A range of a copy that a worker wrote.
+    /// A range of the spool for copies, to which a worker wrote them.
     ///
-    /// - Throws: `StreamError.readFailed`
+    /// - Throws: `StreamError.readFailed`; `.changedWhileReading` if the spool is shorter than the range.
     func copyBytes(in range: Range<Int>) throws -> ByteBuffer {
         ByteBuffer(bytes: try copies.source(in: range).bytes(in: 0..<range.count))
     }
@@ -116,7 +116,8 @@ final class MessageSlot {
 
     /// A range of the message as received.
     ///
-    /// - Throws: errors of reading.
+    /// - Throws: errors of reading; `StreamError.writeFailed` if the end of the message must first be written to the
+    ///   spool.
     func originalBytes(in range: Range<Int>) throws -> ByteBuffer {
         switch try content() {
         case .bytes(let bytes): try bytes.slice(range)

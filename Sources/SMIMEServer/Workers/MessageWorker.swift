@@ -29,8 +29,9 @@ package struct MessageWorker {
     private let tools: Tools
     private var learnable = LearnableMessages()
     private var counted = (hits: 0, misses: 0, crypto: CryptoTime())
-    /// The store, opened for writing to the journal, if it is on a database server; nil if it was not needed yet. It stays
-    /// open, because connecting takes longer than recording, and an existing connection waits for a server that restarts.
+    /// The store, opened for writing to the journal; nil if it is not on a database server, or was not needed yet. The
+    /// store stays open, because connecting takes longer than recording, and an existing connection waits for a server
+    /// that restarts.
     private var writable: Store?
 
     private init(_ socket: WorkerSocket, _ descriptors: [Int32], tools: Tools) {
@@ -111,7 +112,7 @@ package struct MessageWorker {
         }
     }
 
-    /// Adds the use of the caches and of libcrypto for this message, and the state of the store, to `log`.
+    /// Adds the use of the caches and of libcrypto for this message, and the store's change counter, to `log`.
     private mutating func count(in log: inout WorkerLog) {
         let (use, crypto) = (tools.store.cacheUse, CryptoTime.spent)
         (log.cacheHits, log.cacheMisses) = (use.hits - counted.hits, use.misses - counted.misses)
@@ -227,7 +228,7 @@ package struct MessageWorker {
         try await write { (journal) throws(KeystoreError) in try await journal.record(served, of: entry, at: .now) }
     }
 
-    /// Changes the journal. A failure that may be temporary is retried.
+    /// Changes the journal. A failure that may be temporary is retried if the store is on a database server.
     private mutating func write(
         _ change: (DeliveryJournal) async throws(KeystoreError) -> Void
     ) async throws(KeystoreError) {

@@ -42,7 +42,7 @@ package struct ServerWorker: Sendable {
         )
     }
 
-    /// The service's command line, as bytes.
+    /// The service's command line as bytes, but with `program` as the first word.
     package var commandLine: [[UInt8]] { ([Self.program] + arguments).map { Array($0.utf8) } }
 
     /// The worker's complete command line.
@@ -88,7 +88,7 @@ package struct WorkerLog: Equatable, Sendable {
     package var details: [LogField] = []
     /// Sentences for the administrator.
     package var warnings: [String] = []
-    /// How many look-ups in the store its cache answered since the last message, and how many it did not.
+    /// How many look-ups the worker's cache answered since the last message, and how many went to the store.
     package var cacheHits = 0, cacheMisses = 0
     /// The change counter that the worker read last (`Store.latestChangeCount`).
     package var changeCount: Int64 = 0

@@ -29,7 +29,7 @@ package final class Worker {
     var isSilent = false
     /// Whether the worker was ended because a message took too long.
     private(set) var isOverTime = false
-    /// Whether the worker that was ended for this had been waiting, and not computing.
+    /// Whether the worker had been waiting, and not computing, when a message took too long. Valid if `isOverTime`.
     private(set) var wasWaiting = false
     /// The time at which the worker got its current message, or its last one.
     private(set) var began = NIODeadline.distantPast
@@ -125,8 +125,8 @@ package final class Worker {
         return current
     }
 
-    /// Closes the socket if no message is left. The worker first handles all earlier requests, because it reads the socket to
-    /// the end.
+    /// Closes the socket for writing if no message is left. The worker first handles all earlier requests, because it
+    /// reads the socket to the end.
     private func closeIfDone() {
         guard current == nil, unfinished <= 0, let channel else { return }
         channel.close(mode: .output, promise: nil)
@@ -158,7 +158,8 @@ package final class Worker {
     /// Whether the worker can handle requests.
     var canWork: Bool { isReady && !isSilent && channel != nil }
 
-    /// Kills the worker, because its answer cannot be parsed, or because it does not answer.
+    /// Kills the worker. Reasons: an answer cannot be parsed or belongs to another message; the worker does not answer;
+    /// or it is replaced before it is ready.
     func killProcess() { kill(process.identifier, SIGKILL) }
 
     func disconnected() {

@@ -24,7 +24,7 @@ package enum WorkerFrame {
 
     /// Removes one frame from the start of `buffer`; nil if it is not complete yet.
     ///
-    /// - Throws: `WorkerFrameError` if the length is not that of a frame.
+    /// - Throws: `WorkerFrameError` if the frame is longer than `maximumLength`.
     package static func next(in buffer: inout ByteBuffer) throws(WorkerFrameError) -> ByteBuffer? {
         guard let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self) else { return nil }
         guard length <= maximumLength else { throw WorkerFrameError() }

@@ -5,8 +5,9 @@ extension WorkerPool {
     /// Asks a worker whether the store can be used. A worker that is handling a message answers after the message. The answer
     /// changes `failure` and `keyFailure`.
     ///
-    /// If an idle worker does not answer, another one is asked. Only if no worker answers, `failure` becomes
-    /// `WorkerObstacle.silence`.
+    /// If an idle worker does not answer, another one is asked. `failure` becomes `WorkerObstacle.silence` if there is
+    /// no other worker, or if all workers stay busy with the same messages and no new worker opens the store
+    /// (`Settings.busyCheckTime`).
     package func check() {
         guard !isClosing, asked == nil else { return }
         if let worker = idle.last {

@@ -10,7 +10,8 @@ extension WorkerPool {
     /// Lets `worker`, which handled the message, do the work that remains. If `worker` ends before the work is done, another
     /// worker changes the journal, because otherwise the next attempt would send the message twice.
     ///
-    /// - Parameter completion: called with false if the journal could not be changed.
+    /// - Parameter completion: called with false if the work was not done: the journal could not be changed, or
+    ///   `worker` ended before it learned something.
     func settle(
         _ settlement: WorkerSettlement,
         by worker: Worker,
@@ -83,7 +84,7 @@ extension WorkerPool {
 
 /// The work that remains when the result of a message is known.
 package struct WorkerSettlement: Equatable, Sendable {
-    /// The service's number for the message.
+    /// The service's number for the message; 0 for a check of the journal.
     package let number: UInt64
     /// The message's entry in the journal; nil if it has none.
     package let entry: DeliveryJournal.Entry?
@@ -93,7 +94,7 @@ package struct WorkerSettlement: Equatable, Sendable {
     package let learns: Bool
     /// Whether the journal forgets the message.
     package let forgets: Bool
-    /// Whether this only checks that the journal can be written, and belongs to no message.
+    /// Whether the request only checks that the journal can be written. Then it belongs to no message.
     package let checksJournal: Bool
 
     package init(

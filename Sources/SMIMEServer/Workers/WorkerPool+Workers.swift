@@ -114,7 +114,7 @@ package struct WorkerProcess {
         }
     }
 
-    /// The path of this program. It works even if the file was replaced in the meantime.
+    /// The path of this program. On Linux it names the running program, even if the file was replaced in the meantime.
     private static var path: String {
         #if os(Linux)
         "/proc/self/exe"
@@ -131,7 +131,7 @@ package struct WorkerProcess {
         return fields.count == 2 ? .nanoseconds(fields[0]) + .nanoseconds(fields[1]) : nil
     }
 
-    /// The signal that ended the process; zero if it ended by itself, nil if it has not ended yet.
+    /// The signal that ended the process; zero if the process exited, nil if it has not ended yet.
     func ending() -> Int32? {
         var status: Int32 = 0
         let result = waitpid(identifier, &status, WNOHANG)

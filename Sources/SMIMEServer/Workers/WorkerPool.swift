@@ -2,7 +2,8 @@ import Foundation
 package import NIOCore
 import NIOPosix
 
-/// The workers of the service: one for each processor core, and more while all of them wait for the network.
+/// The workers of the service: one for each processor core, and more after all of them have been busy for
+/// `growthDelay`.
 ///
 /// A worker handles only one message at a time. If a worker dies, the pool therefore knows which message it was handling.
 /// Everything here runs on the event loop.
@@ -14,10 +15,11 @@ package final class WorkerPool {
         case died(signal: Int32)
         /// The worker was ended by this signal because it computed for longer than `limit`. The message is the probable cause.
         case computedTooLong(limit: TimeAmount, signal: Int32)
-        /// Another process or the kernel ended the worker by this signal, so the message is probably not the cause.
+        /// The worker was ended by this signal (0: it exited), and the message is probably not the cause: another
+        /// process or the kernel sent the signal, or the worker was also settling another message.
         case ended(signal: Int32)
-        /// The worker was ended because the message took longer than `limit`. It waited for the store or the network, so the
-        /// message is not the cause.
+        /// The worker was ended because the message took longer than `limit`. The worker had waited for the store or
+        /// the network, so the message is not the cause.
         case overdue(limit: TimeAmount)
         /// There is no worker.
         case unavailable(reason: String)
@@ -91,7 +93,8 @@ package final class WorkerPool {
     var journalChecks: [(_ isWritable: Bool) -> Void] = []
     /// The worker that was asked whether the store can be used and has not answered yet; nil if there is none.
     var asked: (worker: Worker, limit: Scheduled<Void>)?
-    /// Called when `failure`, `keyFailure` or `isJournalFailing` changes.
+    /// Called when `failure`, `keyFailure` or `isJournalFailing` changes, and when workers cannot start for the same
+    /// reason again.
     package var onChange: () -> Void = {}
     /// Called when the workers are replaced, now or some time after `renew`.
     package var onRenewed: () -> Void = {}
@@ -156,7 +159,7 @@ package final class WorkerPool {
     /// Asks a worker how many certificates expire soon.
     func countExpiring() { (idle.last ?? workers.values.first { $0.isReady })?.countExpiring() }
 
-    /// Ends all workers. Jobs that no worker has begun are completed as unavailable.
+    /// Lets all workers end after their messages. Jobs that no worker has begun are completed as unavailable.
     package func close() {
         isClosing = true
         let left = waiting

@@ -46,7 +46,7 @@ package struct WorkerJob: Equatable, Sendable {
 /// A request of the service to a worker.
 package enum WorkerRequest: Equatable, Sendable {
     case handle(WorkerJob)
-    /// Records the result of a message.
+    /// Asks for the work that remains when the result of a message is known, or for a check of the journal.
     case settle(WorkerSettlement)
     /// Asks how many of the accounts' certificates expire soon.
     case countExpiring
@@ -115,7 +115,7 @@ package enum WorkerRequest: Equatable, Sendable {
 /// The bytes of a message: in the frame if the message is small, otherwise in the spool that both processes have open.
 package enum WorkerContent: Equatable, Sendable {
     case bytes(ByteBuffer)
-    /// A range of the message's spool.
+    /// A range of a spool of the slot: of the first for a received message, of the second for a copy.
     case spooled(Range<Int>)
 
     /// The maximum number of bytes of a message in a frame. Larger messages are in a spool.

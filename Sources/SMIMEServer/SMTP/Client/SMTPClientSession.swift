@@ -61,7 +61,8 @@ package struct SMTPClientSession: Sendable {
         if case .ready = state { true } else { false }
     }
 
-    /// The time that the next hop may take for its next bytes; nil while none are expected.
+    /// The time that the next hop may take to send its next bytes, or to accept the next bytes of the content; nil
+    /// while it has to do neither.
     package var timeout: Duration? {
         switch state {
         case .ready, .closed: nil
@@ -138,7 +139,7 @@ package struct SMTPClientSession: Sendable {
         return ByteBuffer()
     }
 
-    /// The bytes to send after the last piece of the content.
+    /// The bytes to send after the last piece of the content; empty with BDAT.
     package mutating func endOfContent() -> ByteBuffer {
         guard case .content = state, case .stuffed(var stuffing) = progress?.framing else {
             if case .content = state { fail("the content is shorter than announced") }

@@ -121,7 +121,7 @@ extension SMTPServerSession {
         case discarding(SMTPReply)
         /// A refused chunk is being skipped. Then the reply is sent `count` times.
         case discardingChunk(remaining: Int, SMTPReply, count: Int)
-        /// `.endOfMessage` was returned.
+        /// The message is complete (`.endOfMessage`), and the session waits for `finishMessage`.
         case finishing
         /// `.close` follows after the last reply.
         case closing
@@ -168,13 +168,13 @@ extension SMTPServerSession {
         var contentSize = 0
     }
 
-    /// Counters for commands; a connection ends when one of them exceeds its limit.
+    /// Counters for commands since the last complete message; a connection ends when one of them exceeds its limit.
     struct Counters: Sendable {
         /// The number of unknown commands.
         var unknown = 0
-        /// The number of invalid commands.
+        /// The number of invalid commands. Most invalid RCPT commands are not counted (see `recipient`).
         var errors = 0
-        /// The number of commands that transferred no message content, such as RSET, EHLO and MAIL, since the last message.
+        /// The number of commands that transferred no message content, such as RSET, EHLO and MAIL.
         var withoutContent = 0
 
         static let maximumUnknown = 5

@@ -132,7 +132,8 @@ extension SMTPServerSession {
         return isGood ? nil : SMTPReply(501, "5.5.4", text: "bad value of \(parameter.keyword)")
     }
 
-    /// Whether `text` is an address type and an address in xtext, or in one of the forms of RFC 6533 §3.
+    /// Whether `text` is an address type and an address in xtext. After the type `utf-8` (RFC 6533 §3) any text is
+    /// accepted.
     ///
     /// RFC 3461 §4.2
     private static func isOriginalRecipient(_ text: String) -> Bool {

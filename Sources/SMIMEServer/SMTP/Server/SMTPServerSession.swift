@@ -38,7 +38,8 @@ package struct SMTPServerSession: Sendable {
         package var maximumRecipients = 10_000
         /// The maximum number of bytes of all addresses and parameters of a message. Further recipients are refused with 452.
         package var maximumEnvelopeSize = 4 << 20
-        /// The number of these bytes up to which recipients are accepted even with ``SMTPServerSession/refusesMoreRecipients``.
+        /// The number of bytes of addresses and parameters up to which recipients are accepted even if
+        /// ``SMTPServerSession/refusesMoreRecipients`` is true.
         package var assuredEnvelopeSize = 16 << 10
         /// The maximum length in bytes of a command line including its end: the 512 of RFC 5321 §4.5.3.1.4, increased for the
         /// extensions.
@@ -173,8 +174,9 @@ package struct SMTPServerSession: Sendable {
         replyToMessage(replies)
     }
 
-    /// Ends the connection at once with `reply`, for a reason of the server such as a timeout or a shutdown. A message in
-    /// flight is abandoned. If the greeting was not sent yet, `reply` is sent instead.
+    /// Ends the connection at once with `reply`, for a reason of the server such as a timeout or a shutdown. An
+    /// incomplete message is abandoned; for a message after `.endOfMessage`, `reply` is the only reply. If the greeting
+    /// was not sent yet, `reply` is sent instead.
     package mutating func close(_ reply: SMTPReply) {
         end(with: reply)
     }
