@@ -56,7 +56,8 @@ package struct ServerMetrics {
     var messagesInFlight = 0
     /// The number of worker processes.
     var workers = 0
-    /// The number of the accounts' certificates that expire within 30 days; nil if it is not known yet.
+    /// The number of the accounts' certificates that expire within 30 days and have no successor; nil if it is not
+    /// known yet.
     var expiringCertificates: Int?
     /// The hits and misses of the workers' caches.
     var cache: (hits: UInt64, misses: UInt64) = (0, 0)

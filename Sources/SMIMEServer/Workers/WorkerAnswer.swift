@@ -70,7 +70,8 @@ package enum WorkerAnswer: Equatable, Sendable {
     /// The `settle` request was handled. `isRecorded` is false if the journal could not be written. The log names what was
     /// learned, and its warnings name what failed.
     case settled(number: UInt64, isRecorded: Bool, WorkerLog)
-    /// The number of the accounts' current certificates that expire within 30 days.
+    /// The number of the accounts' certificates that expire within 30 days and have no successor
+    /// (`Store.lapsingCertificates`).
     case expiring(Int)
     /// The obstacle to using the store now; nil if there is none.
     case checked(WorkerObstacle?)

@@ -100,7 +100,7 @@ package final class WorkerPool {
     package var onRenewed: () -> Void = {}
     /// Called with a worker's log after it recorded or learned something at the end of a message.
     var onSettled: (WorkerLog) -> Void = { _ in }
-    /// Called with the number of the accounts' current certificates that expire soon.
+    /// Called with the number of the accounts' certificates that expire soon and have no successor.
     var onExpiring: (Int) -> Void = { _ in }
     /// Called with warnings for the administrator.
     var warn: (String) -> Void = { _ in }

@@ -48,7 +48,7 @@ package enum WorkerRequest: Equatable, Sendable {
     case handle(WorkerJob)
     /// Asks for the work that remains when the result of a message is known, or for a check of the journal.
     case settle(WorkerSettlement)
-    /// Asks how many of the accounts' certificates expire soon.
+    /// Asks how many of the accounts' certificates expire soon and have no successor.
     case countExpiring
     /// Asks whether the store can be used.
     case check
