@@ -1,7 +1,7 @@
 import Foundation
 
-/// The appearance of a subject, a field name or a host name: each character is replaced by the ASCII character that it
-/// resembles, in lower case.
+/// The appearance of a subject, a field name or a host name, in lower case: a character that resembles an ASCII
+/// character is replaced by that character, and invisible characters are left out.
 ///
 /// UTS #39 §4, limited to characters that occur in tags, field names and host names; UAX #15 (NFKD)
 struct SubjectSkeleton {
@@ -89,7 +89,8 @@ struct SubjectSkeleton {
         }
     }
 
-    /// The letters in squares and circles and the regional indicators of flags, which Unicode does not decompose.
+    /// The letter that `scalar` shows, for a letter in a square or circle or a regional indicator of a flag; nil for
+    /// other characters. Unicode does not decompose these.
     private static func squareLetter(_ scalar: Unicode.Scalar) -> Character? {
         let first: UInt32
         switch scalar.value {
@@ -156,7 +157,8 @@ enum ConfusableWord {
             && zip(seen, word).allSatisfy { $0 == $1 || !$0.isASCII }
     }
 
-    /// Whether people may mistake `seen`, which is folded, for some word of ASCII letters.
+    /// Whether `seen`, which is folded, has non-ASCII characters, but so few that people may mistake it for a word of
+    /// ASCII letters: at most half.
     static func mayBeConfusable(_ seen: String) -> Bool {
         guard !seen.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         return seen.count(where: { !$0.isASCII }) * 2 <= seen.count

@@ -50,7 +50,7 @@ package struct ChildProgram {
 
     /// Starts the program and waits for it to end.
     ///
-    /// - Throws: `TransportError` if the program cannot be started.
+    /// - Throws: `TransportError` if the program cannot be started, or if its end cannot be determined.
     package func run() throws(TransportError) -> Ending {
         let identifier = try start()
         guard let ending = Ending(of: identifier) else {

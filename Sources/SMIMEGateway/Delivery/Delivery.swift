@@ -4,8 +4,8 @@ package import SMIMEStore
 
 /// The finished messages that result from one mail, ready to be sent.
 ///
-/// Only the transport and the journal can still fail. The recipients of each message are recorded in the journal before the
-/// next message is sent.
+/// Only the transport and the journal can still fail. If there is a journal, the recipients of each message are
+/// recorded in it before the next message is sent.
 package struct Delivery: Sendable {
     /// One message and its recipients.
     package struct Message: Sendable {

@@ -2,8 +2,8 @@
 import Foundation
 import ByteStreams
 
-/// The process that a mail server starts. It stores the message in a file, lets a worker process handle the message, and
-/// exits with the worker's status.
+/// The process that a mail server starts. It stores the message in a file (unless standard input is a file already),
+/// lets a worker process handle the message, and exits with the worker's status.
 ///
 /// No record of a sent message may be lost, whatever ends the filter: the mail server's time limit, an administrator's
 /// mistake, or a crash. So the process that a mail server starts does none of the work. The worker is the same program
@@ -12,8 +12,8 @@ import ByteStreams
 package struct FilterSupervisor {
     /// How the work ended.
     package enum Outcome: Equatable, Sendable {
-        /// The status for the mail server: 0, 65, 67 or 75. The worker reported the reason, or ended after it had sent
-        /// everything.
+        /// The status for the mail server: 0, 65, 67 or 75. The worker reported the reason, or was killed after it had
+        /// sent everything.
         case finished(Int32)
         /// The worker was killed, and no second worker was started, or it was killed as well. Some messages may have been
         /// sent.
@@ -37,7 +37,7 @@ package struct FilterSupervisor {
     /// The pipe through which the worker reports its progress.
     private let progress: (reading: Int32, writing: Int32)
 
-    /// Reads the message from standard input to its end.
+    /// Reads the message from standard input to its end, unless standard input is a regular file.
     ///
     /// - Parameters:
     ///   - arguments: the command line of this process, for the worker.

@@ -18,7 +18,8 @@ package struct FilterWorker: Sendable {
     /// Makes this process a worker if `words`, its command line, begin with `WorkerRole.program`. Call this before any
     /// other code reads the command line.
     ///
-    /// - Throws: `TransportError` if the process was not started by a supervisor, or the supervisor has ended.
+    /// - Throws: `TransportError` if the process was not started by a supervisor, if the supervisor has ended, or if
+    ///   the supervisor's command line cannot be read. On systems other than Linux, always for such words.
     package static func begin(_ words: [String]) throws(TransportError) {
         guard words.first == WorkerRole.program else { return }
         #if os(Linux)

@@ -76,7 +76,7 @@ public struct SendmailTransport: ContentTransport {
         }
     }
 
-    /// Whether a line of the message, with any line end, consists of a single dot.
+    /// Whether a line of the message, with CRLF or LF or without a line end, consists of a single dot.
     private static func hasLoneDot(_ message: any ByteSource) throws -> Bool {
         let dot = UInt8(ascii: ".")
         let reader = message.reader()

@@ -5,7 +5,7 @@ package import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// Work after a delivery. The mail was sent, so an error here does not make the mail fail.
+/// Work that the delivery does not need. An error here does not make the mail fail.
 extension GatewayEngine {
     /// Stores the revocation services' answers that were received while `mail` was handled.
     ///
@@ -73,8 +73,8 @@ extension GatewayEngine {
         }
     }
 
-    /// Records that a process crashed while handling the mail. A mail without a queue ID is identified only by its
-    /// bytes.
+    /// Records that a process crashed while handling the mail, and returns the refusal. A mail without a queue ID is
+    /// identified only by its bytes.
     private func crashRefusal(for mail: GatewayMail) async throws -> GatewayRefusal {
         let entry = try mail.entry ?? DeliveryJournal.Entry(queueID: "", of: mail.source)
         let writable = try await Store.open(store.location, mode: .readWrite)

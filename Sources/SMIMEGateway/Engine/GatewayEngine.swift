@@ -157,7 +157,7 @@ package struct GatewayResult<Value: Sendable>: Sendable {
 /// A mail that was signed, encrypted, verified or decrypted. All resulting messages are finished, and all of them must be
 /// sent.
 ///
-/// After the delivery, call `GatewayEngine.keepAnswers(of:)` and `learn(from:)`.
+/// Call `GatewayEngine.keepAnswers(of:)`, and `learn(from:)` after the delivery.
 package struct ProcessedMail: Sendable {
     /// The resulting messages with their recipients.
     package let delivery: Delivery

@@ -60,7 +60,7 @@ package struct GatewayMail: Sendable {
         return try MIMEReader.messageWithinLimits(in: source)
     }
 
-    /// The Message-ID as written; nil if there is none within the first 64 KiB.
+    /// The Message-ID as written, but without blanks; nil if there is none within the first 64 KiB.
     package var messageID: String? { UnparsedMessage.messageID(of: source) }
 
     /// Rejects an unsafe envelope and an empty message.

@@ -9,7 +9,8 @@ package enum GatewayError: Error, Equatable, Sendable {
     case loop(passes: Int)
     /// Incoming mail from an account of this store is not encrypted, but must be encrypted for `recipients`.
     case mustBeEncrypted(sender: EmailAddress, recipients: [String])
-    /// Incoming mail from an account of this store could not be read, and must be encrypted for `recipients`.
+    /// Incoming mail from an account of this store must be encrypted for `recipients`, and the gateway crashed before
+    /// it knew whether the mail is encrypted.
     case mayBeUnencrypted(sender: EmailAddress, recipients: [String])
     /// The message is returned to its sender: the requirements in `unmetRequirements` cannot be met.
     case refused(unmetRequirements: [String])

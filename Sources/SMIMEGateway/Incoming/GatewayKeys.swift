@@ -47,7 +47,8 @@ struct GatewayKeys {
     /// The message's header; nil if it cannot be read.
     let header: HeaderBlock?
 
-    /// The private keys for `recipient`; nil if no rule says that their mail is decrypted here.
+    /// The private keys for `recipient`; nil if `recipient` is not an address, or if no rule says that mail for the
+    /// recipient is decrypted here.
     func keys(of recipient: String) async throws -> Recipient? {
         guard let address = try? EmailAddress(recipient) else { return nil }
         let found = try await store.read { snapshot -> (RulePrecedence, Account?, Account?) in

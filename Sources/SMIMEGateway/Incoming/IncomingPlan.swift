@@ -33,8 +33,8 @@ package struct IncomingPlan: Sendable {
         let keys: GatewayKeys.Use
     }
 
-    /// The messages to deliver: one for all recipients whose mail was not decrypted, and one for all recipients for whom the
-    /// same rule decrypts it with the same keys.
+    /// The messages to deliver: one for all recipients whose mail was not decrypted, and one for each group of
+    /// recipients for whom the same rule decrypts it with the same keys.
     package internal(set) var messages: [Message] = []
     /// The verdict on the message as received.
     package let report: VerificationReport
@@ -139,11 +139,12 @@ enum TransportForm {
     /// The error if a message has no such form.
     struct Unsafe: Error {}
 
-    /// The message in `source`, unchanged if mail servers accept it, otherwise with its parts encoded; nil if neither is
-    /// possible.
+    /// The message in `source`, unchanged if mail servers accept it, otherwise with its parts encoded; nil if neither
+    /// is possible. Lines that all end in a bare line feed are accepted, because they are converted when the message is
+    /// sent.
     ///
     /// - Parameter isSigned: whether the message is inside a signature, which encoding would make invalid.
-    /// - Throws: what reading and writing throw.
+    /// - Throws: `MIMEError`; what reading and writing throw.
     static func of(_ source: any ByteSource, isSigned: Bool) throws -> (any ByteSource)? {
         let statistics = try LineStatistics(of: source.reader())
         let isMixed = statistics.crlf > 0 && statistics.bareLF > 0

@@ -23,7 +23,8 @@ package struct RequiredEncryption: Sendable {
     /// Requests in the message are ignored, and so is its kind, such as list mail. From is read leniently: all accounts whose
     /// addresses occur in it are checked. A message that exceeds a limit is treated as unencrypted.
     /// - Parameter structure: the structure of the message; nil reads it.
-    /// - Throws: `GatewayError.mustBeEncrypted`, `KeystoreError`, `SettingError`, and what reading throws.
+    /// - Throws: `GatewayError.mustBeEncrypted`, `MIMEError.limitExceeded(.addresses)`, `KeystoreError`,
+    ///   `SettingError`, and what reading throws.
     package func check(
         _ source: any ByteSource,
         structure: Entity? = nil,
@@ -47,10 +48,11 @@ package struct RequiredEncryption: Sendable {
         throw GatewayError.mustBeEncrypted(sender: found.sender, recipients: found.recipients)
     }
 
-    /// Checks that an unreadable message may be passed on to `recipients`.
+    /// Checks that a message at which the gateway crashed may be passed on to `recipients`.
     ///
     /// The content is not read, so neither From nor an existing encryption is considered.
-    /// - Throws: `GatewayError.mayBeUnencrypted`, `KeystoreError` and `SettingError`.
+    /// - Throws: `GatewayError.mayBeUnencrypted`, `MIMEError.limitExceeded(.addresses)`, `KeystoreError`,
+    ///   `SettingError`.
     package func checkEnvelope(from sender: EnvelopeSender, to recipients: [String]) async throws {
         guard let found = try await required(of: sender, claiming: [], to: recipients) else { return }
         throw GatewayError.mayBeUnencrypted(sender: found.sender, recipients: found.recipients)

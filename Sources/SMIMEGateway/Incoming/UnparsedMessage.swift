@@ -47,7 +47,8 @@ package struct UnparsedMessage {
         try source.reader(in: bodyStart..<source.count).copy(to: sink)
     }
 
-    /// The Message-ID of the message in `source` as written; nil if there is none within the first 64 KiB.
+    /// The Message-ID of the message in `source` as written, but without blanks; nil if there is none within the first
+    /// 64 KiB.
     package static func messageID(of source: any ByteSource) -> String? {
         guard let bytes = try? source.bytes(in: 0..<min(source.count, 65_536)) else { return nil }
         let lines = Array(bytes[..<(UnparsedHeader.end(in: bytes) ?? bytes.count)])
@@ -86,8 +87,9 @@ package struct UnparsedMessage {
         return Int(String(decoding: digits, as: UTF8.self)) ?? (digits.isEmpty ? 0 : MailHost.maximumPasses)
     }
 
-    /// The Subject `field` with this filter's tag, and with parentheses instead of brackets. Its text is replaced if it is
-    /// encoded or may look like other text. Any other field is returned unchanged.
+    /// The Subject `field` with this filter's tag, and with parentheses instead of brackets. Its text is replaced if it
+    /// contains an encoded word, or anything other than printable ASCII and blanks. Any other field is returned
+    /// unchanged.
     private static func withoutTags(_ field: ArraySlice<UInt8>, _ lineEnd: [UInt8]) -> [UInt8] {
         guard UnparsedHeader.name(of: field).elementsEqual("subject".utf8) else { return Array(field) }
         var value = Array(field.drop { $0 != UInt8(ascii: ":") }.dropFirst())

@@ -11,7 +11,7 @@ public import SMIMEStore
 public struct Gateway: Sendable {
     /// A finished message and its recipients.
     public struct Delivery: Sendable {
-        /// The message, signed, encrypted or marked as required.
+        /// The message: an outgoing one as the rules require, an incoming one with its verdict.
         public let message: Message
         /// The envelope's recipients, as passed by the caller.
         public let recipients: [String]
@@ -55,8 +55,9 @@ public struct Gateway: Sendable {
 
     /// The messages to send for an outgoing message. All are finished; send all of them, for example with `send`.
     ///
-    /// - Throws: `.refused` with sentences for the sender, `.deferred`, `.loop`, `.malformed`, `.unusableSetting`,
-    ///   `.storeLocked`, `.storeUnusable`, `.storeBusy`. docs/library.md describes the replies to the mail server.
+    /// - Throws: `.refused` with sentences for the sender, `.deferred`, `.loop`, `.malformed`, `.limitExceeded`,
+    ///   `.unusableSetting`, `.storeLocked`, `.storeUnusable`, `.storeBusy`. docs/library.md describes the replies to
+    ///   the mail server.
     public func outgoing(
         _ mail: Message,
         from sender: EnvelopeSender,

@@ -86,7 +86,7 @@ package struct LogLine: Sendable {
         return [first.joined(separator: " ")] + others
     }
 
-    /// Only the fields, on one line.
+    /// Only the fields and the details, on one line and without a status.
     package var text: String {
         (fields + details).map { Self.pair($0.key, value: $0.values.joined(separator: ",")) }.joined(separator: " ")
     }
@@ -122,8 +122,8 @@ package struct LogLine: Sendable {
 
     static func cut(_ text: String) -> String { String(text.prefix(maximumValue)) }
 
-    /// The pair on one line, escaped for display. The value is quoted if it contains blanks. Quotes in the value are
-    /// replaced, so that no value can imitate a pair.
+    /// The pair on one line, escaped for display. The value is quoted if it is empty, or contains blanks, quotes or
+    /// equals signs. Quotes in the value are replaced, so that no value can imitate a pair.
     private static func pair(_ key: String, value: String) -> String {
         let text = value.escapedForDisplay
         // The comparison uses scalars: a combining mark after a quote forms another character, but the byte of the quote

@@ -56,10 +56,11 @@ public enum EnvelopeSender: Hashable, Sendable {
             .compactMap { try? EmailAddress(envelope: "\($0)@\(String(String.UnicodeScalarView(domain)))") }.first
     }
 
-    /// How many characters of a local part are read. In a longer local part, the detail begins before this place.
+    /// How many characters of a local part are read. If a longer local part has a detail, only a detail that begins
+    /// before this place is found.
     private static let longestLocalPart = 200
 
-    /// The sender as an argument for sendmail; empty for the null sender.
+    /// The sender without angle brackets; empty for the null sender.
     public var text: String {
         switch self {
         case .address(let address): address.text

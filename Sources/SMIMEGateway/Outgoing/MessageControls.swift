@@ -113,7 +113,7 @@ struct QuestionDraft {
     let layer: ExistingLayer
     let subaddressing: Subaddressing
 
-    /// The policy questions for each of `senders`.
+    /// The policy questions, one for each of `senders`.
     func questions(
         from senders: [RuledSender],
         rules: [Policy.Rule],

@@ -161,9 +161,11 @@ extension OutgoingFilter {
         let limits: FormLimits
         /// How the message's header is protected.
         let headers: HeaderPolicy
-        /// The message with this host's mark; nil if it gets no mark.
+        /// The message with this host's mark; nil if there is no host, or if the host has changed the message too
+        /// often.
         let marked: (any ByteSource)?
-        /// The protector of the message, including the mark if it gets one; nil if its form permits no protection.
+        /// The protector of `marked`, or otherwise of the unmarked message; nil if the form of the message permits no
+        /// protection.
         let protector: MessageProtector?
     }
 

@@ -25,8 +25,9 @@ package struct OutgoingPlan: Sendable {
     /// server knows only one result for all recipients. If only some of them got the mail, the next attempt would send
     /// it to them again, or the sender would get it back without knowing who has received it.
     ///
-    /// Recipients with the same decision share a message. But a recipient in neither To nor Cc gets a separate encrypted
-    /// message, because a shared message would show this recipient to the others in its RecipientInfos.
+    /// Recipients with the same action share a message. But a recipient in neither To nor Cc gets a separate encrypted
+    /// message, because a shared message would show this recipient to the others in its RecipientInfos. If the
+    /// recipients of an encrypted message have no cipher in common, all of them get separate messages.
     package let messages: [Message]
 
     /// The sources of those recipients' certificates that are not in the registry.
@@ -36,7 +37,7 @@ package struct OutgoingPlan: Sendable {
     private let parties: [EmailAddress: CipherNegotiation.Party]
     private let ciphers: CipherPreferences
     private let senders: [EmailAddress]
-    /// The message to sign and encrypt, with this host's mark.
+    /// The message to sign and encrypt, with this host's mark if the filter has a host.
     private let changed: any ByteSource
     private let signer: SignedDataWriter.Signer?
     private let headers: HeaderPolicy

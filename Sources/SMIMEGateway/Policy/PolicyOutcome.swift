@@ -12,7 +12,7 @@ struct PolicyOutcome {
     private(set) var isRefused = false
     /// Whether the form of the message prevents required protection.
     private(set) var isUnfit = false
-    /// Whether it is unknown for now if the requirement can be met.
+    /// Whether it is unknown for now whether a requirement can be met.
     private var isUnknown = false
 
     init(

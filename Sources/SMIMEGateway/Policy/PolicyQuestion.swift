@@ -5,15 +5,15 @@ package import SMIMEStore
 
 /// All data on which a decision about a message depends.
 package struct PolicyQuestion: Sendable {
-    /// The envelope sender. If that has no domain, as the null sender of bounces: an address in From that belongs to an
-    /// account or has a rule, or nil.
+    /// The envelope sender. If the envelope sender has no domain, as the null sender of bounces: an address in From
+    /// that belongs to an account or has a rule, or nil.
     package var sender: EmailAddress?
     /// Whether `sender` is taken from From because the envelope sender has no domain. Then the rules for the sender apply,
     /// but requests in the message are ignored.
     package var isSenderClaimed: Bool
     /// The main address of the account to which `sender` belongs; nil if there is none.
     package var account: EmailAddress?
-    /// The rules for the sender, the recipient and the kind of mail, and the global rule.
+    /// The rules for the sender, for all recipients and for the kind of mail, and the global rule.
     package var rules: [Policy.Rule]
     /// The levels given on the command line.
     package var flags: ProtectionRequest

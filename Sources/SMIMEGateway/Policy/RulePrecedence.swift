@@ -13,7 +13,8 @@ struct RulePrecedence {
     /// The level for signing or encryption, and what determined it.
     struct Choice {
         let level: Policy.Level
-        /// The rule that sets the level; nil for the built-in level.
+        /// The rule that sets the level; for a built-in level the global rule, whose `override` may limit how a message
+        /// changes the level; nil if there is no such rule.
         let rule: Policy.Rule?
         /// Whether the level is the built-in level for the kind of mail.
         var isOfKind = false

@@ -27,7 +27,8 @@ package struct SubmittedMail: Sendable {
     ///   - name: the full name of the user, for a From field that must be added.
     ///   - user: the name of the user on this host.
     ///   - qualifier: adds the domain to names without one.
-    /// - Throws: `GatewayRefusal` if the message has no recipients or malformed addresses; what reading throws.
+    /// - Throws: `GatewayRefusal` if the message is empty, has no recipients or a malformed address in a field for
+    ///   recipients, or if it is not clear who resent it (see `resender`); what reading throws.
     package init(
         _ source: any ByteSource,
         to recipients: [String],
@@ -132,7 +133,7 @@ package struct SubmittedMail: Sendable {
         return person
     }
 
-    /// The only mailbox in a field; nil if there is none or more than one.
+    /// The only mailbox in the only one of `fields`; nil if there is no field or no mailbox, or more than one.
     private static func mailbox(in fields: [HeaderField], _ qualifier: AddressQualifier) throws -> EmailAddress? {
         guard fields.count == 1, let field = fields.first else { return nil }
         let list = try AddressList(qualifier.qualified(list: field.value))
