@@ -45,11 +45,11 @@ struct MailListener {
                     bound.value.refuse(channel)
                     throw SocketError.notAllowed("\(channel.remoteAddress.map { "\($0)" } ?? "unknown")")
                 }
-                // Input is read only when the session is ready for it. An SMTP client may close its side of the connection
-                // before it receives the reply.
+                // Input is read only when the session is ready for it.
                 try channel.syncOptions?.setOption(.autoRead, value: false)
                 // A buffer of this size holds a message of usual size with its signature, so one system call reads it.
                 try channel.syncOptions?.setOption(.recvAllocator, value: Self.allocator)
+                // An SMTP client may close its side of the connection before it receives the reply.
                 if endpoint.scheme != .milter {
                     try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
                 }

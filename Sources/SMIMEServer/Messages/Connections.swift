@@ -52,14 +52,15 @@ final class EnvelopeBudget {
     struct Share {
         fileprivate var size = 0
 
-        /// Whether the connection uses more than every connection may use.
+        /// Whether the connection uses more than `assured`.
         var exceedsAssured: Bool { size > EnvelopeBudget.assured }
     }
 
     private let maximum: Int
     private var used = 0
 
-    /// - Parameter maximum: the number of bytes for all connections together, beyond what each may always use.
+    /// - Parameter maximum: the number of bytes for all connections together, not counting the `assured` bytes of each
+    ///   connection.
     init(maximum: Int) { self.maximum = maximum }
 
     /// Whether nothing is left.

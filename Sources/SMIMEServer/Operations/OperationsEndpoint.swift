@@ -20,7 +20,7 @@ final class OperationsEndpoint {
         var value = 0
     }
 
-    /// The maximum number of connections. Each ends after ten seconds at the latest.
+    /// The maximum number of connections. Each connection ends after ten seconds at the latest.
     private static let maximum = 64
 
     /// Opens the listener.

@@ -35,8 +35,8 @@ extension GatewayRuntime {
         }
     }
 
-    /// Ends the service if `listener` closes unexpectedly, so that the service manager can restart it. Otherwise it would
-    /// keep running without accepting mail.
+    /// Ends the service if `listener` closes unexpectedly, so that the service manager can restart the service.
+    /// Otherwise the service would keep running without accepting mail.
     private func watch(_ listener: any Channel, _ endpoint: Endpoint) {
         listener.closeFuture.assumeIsolated().whenComplete { [self] _ in
             guard !core.isStopping else { return }

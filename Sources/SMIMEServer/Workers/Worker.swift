@@ -17,7 +17,8 @@ package final class Worker {
     private var timer: DeadlineTimer?
     private var current: CurrentJob?
     private var settling: [UInt64: (WorkerSettlement.Result) -> Void] = [:]
-    /// Whether the worker ended while a `settle` request was unanswered. Then its current message may not be the cause.
+    /// Whether the worker ended while a `settle` request was unanswered. Then the worker's current message may not be
+    /// the cause of the end.
     private(set) var endedSettling = false
     /// The number of messages that the worker has handled and that were not released yet. The worker may still have to
     /// record or learn something for them.
