@@ -15,8 +15,8 @@ package struct FilterSupervisor {
         /// The status for the mail server: 0, 65, 67 or 75. The worker reported the reason, or was killed after it had
         /// sent everything.
         case finished(Int32)
-        /// The worker was killed, and no second worker was started, or it was killed as well. Some messages may have been
-        /// sent.
+        /// The worker was killed, and either no second worker was started, or the second worker was killed as well.
+        /// Some messages may have been sent.
         case interrupted
         /// The worker exited with this status before it started to handle the message.
         case notStarted(Int32)

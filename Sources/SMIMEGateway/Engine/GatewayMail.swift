@@ -31,7 +31,7 @@ package struct GatewayMail: Sendable {
         self.init(role, source, structure: nil, from: sender, to: recipients, entry: entry)
     }
 
-    /// The same for a message whose structure is known. Its deliveries are not recorded.
+    /// A mail with a message whose structure is known. The mail's deliveries are not recorded.
     package init(_ role: GatewayRole, _ message: LocatedEntity, from sender: EnvelopeSender, to recipients: [String]) {
         self.init(role, message.source, structure: message.entity, from: sender, to: recipients, entry: nil)
     }

@@ -75,8 +75,9 @@ public struct Gateway: Sendable {
 
     /// An incoming message with its verdict, decrypted for the recipients whose rules permit this.
     ///
-    /// - Throws: `.malformed` for an empty message; `.refused` for an address with control characters, or one that begins with
-    ///   a hyphen; `.mustBeEncrypted`, `.loop`, `.limitExceeded`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`. Any other
+    /// - Throws: `.malformed` for an empty message; `.refused` for an empty recipient, or an address that has control
+    ///   characters or begins with a hyphen; `.storeLocked` if a rule permits decryption and the key cannot be opened;
+    ///   `.mustBeEncrypted`, `.loop`, `.limitExceeded`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`. Any other
     ///   fault of the message results in a verdict instead.
     public func incoming(
         _ mail: Message,

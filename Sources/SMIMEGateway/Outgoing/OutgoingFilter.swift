@@ -73,8 +73,9 @@ package struct OutgoingFilter: Sendable {
     /// The plan for the message in `source`, which `sender` sends to `recipients`.
     ///
     /// - Parameter structure: the structure of the message; nil reads it.
-    /// - Throws: `MIMEError` if the message cannot be read; `MessageError` if its form does not permit the required
-    ///   protection; `GatewayError.loop` if this host has changed it too often; `KeystoreError`; `SettingError`; what
+    /// - Throws: `MIMEError` if the message cannot be read; `MessageError` if the subject is too long to be searched
+    ///   for tags, or if programs may read the header differently (`OutgoingPlan.checkSendable` reports other faults of
+    ///   the form); `GatewayError.loop` if this host has changed it too often; `KeystoreError`; `SettingError`; what
     ///   reading the source throws.
     package func plan(
         _ source: any ByteSource,

@@ -96,8 +96,8 @@ package struct OutgoingPlan: Sendable {
     ///
     /// - Parameter waitsForServices: whether a certificate may become usable when a revocation service answers. Then the
     ///   message is deferred instead of returned.
-    /// - Throws: `GatewayError.refused`, `GatewayError.deferred`; `MessageError` or `MIMEError` if only the form of the
-    ///   message prevents the required protection.
+    /// - Throws: `GatewayError.refused`, `GatewayError.deferred`; `MessageError`, `MIMEError` or
+    ///   `StreamError.malformedBase64` if only the form of the message prevents the required protection.
     package func checkSendable(waitsForServices: Bool = false) throws {
         func unmetRequirements(of decisions: [PolicyDecision]) -> [String] {
             var seen: Set<String> = []

@@ -5,7 +5,7 @@ import SMIMEAgent
 
 /// Tags before the subject that show the verdict to people whose mail program does not show it.
 ///
-/// The tags are reliable only if tags from outside are removed, so this type does both.
+/// The tags are reliable only if the received subject has none, so this type also removes tags.
 struct VerdictTags {
     /// The text of the tag for a signed message whose status is not `valid`.
     private static func name(_ status: VerificationReport.Status) -> String {
