@@ -18,8 +18,8 @@ extension Entity {
     /// How this entity is protected; nil if the entity is not protected.
     var protection: EntityProtection? { protection(ignoring: []) }
 
-    /// How this entity is protected, as `protection`. The header may have the defects `ignored`, unless one of the defects
-    /// makes the entity's own type ambiguous.
+    /// As `protection`, but the defects `ignored` do not make the entity malformed. A repeated Content-Type, or an ambiguous
+    /// Content-Type of a CMS object, always does.
     func protection(ignoring ignored: Set<MIMEDefect>) -> EntityProtection? {
         // If there are two Content-Type fields, some programs use the first one and some the last one. The entity is
         // malformed if either field says that it is protected.
@@ -108,8 +108,8 @@ extension Entity {
 
     private func hasFilename(_ ending: String) -> Bool { filenames.contains { Self.has($0, ending: ending) } }
 
-    /// Whether every file name that a program may read from the header has one of `endings`. A program may save the part
-    /// under this name, and open it with the application for such files.
+    /// Whether every file name that a program may read from the header has one of `endings`. False also if programs may read
+    /// different names. A program may save the part under this name, and open it with the application for such files.
     private func isOnlyNamed(_ endings: [String]) -> Bool {
         let fields = header.all("Content-Disposition")
         guard fields.count <= 1, header.first("Content-Location") == nil else { return false }

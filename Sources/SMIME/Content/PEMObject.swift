@@ -32,7 +32,7 @@ package enum PEMObject {
         return try !isInMail(mark, head, source)
     }
 
-    /// Whether some program may take `source`, which contains a PEM block, for a mail.
+    /// Whether `source` contains a PEM block, and some program may nevertheless read `source` as a mail.
     package static func isInMail(_ source: any ByteSource) throws -> Bool {
         let head = try head(of: source)
         guard let mark = mark(in: head) else { return false }
@@ -54,6 +54,8 @@ package enum PEMObject {
 
     /// The object in the first PEM block of `source` whose label is that of a CMS object. If there is no such block, the
     /// object in the first block.
+    ///
+    /// - Throws: `CMSError.malformed` if there is no block, or the block is empty or has no END line; errors of reading.
     package static func stream(of source: any ByteSource) throws -> ByteStream {
         guard let mark = try mark(in: head(of: source)) else { throw CMSError.malformed(.pem, "no PEM block") }
         guard let end = try hyphen(in: source, from: mark.bodyStart),

@@ -7,8 +7,8 @@ import ByteStreams
 package final class PartMarks: ByteSink {
     private var tail: [UInt8] = []
 
-    /// Whether the plaintext contains text like `Content-Transfer-Encoding: binary`, or such a field whose value is unusual or
-    /// not near. The text may be anywhere, not only in a header.
+    /// Whether the plaintext contains text like `Content-Transfer-Encoding: binary`, or like this field with an unknown value,
+    /// or with a value too far from the name to be read. The text may be anywhere, not only in a header.
     package private(set) var mayHoldBinary = false
     /// Whether the plaintext contains text like the parameter `hp-legacy-display`. The text may be anywhere, not only in a
     /// header.

@@ -15,7 +15,7 @@ package enum MessageError: Error, Equatable, Sendable {
     case certificatesOnly
     /// The caller demanded a cipher that is weaker than the weakest allowed cipher.
     case cipherBelowFloor(ContentCipher, floor: ContentCipher)
-    /// The MIME structure around the protected content has a defect, so no verdict is possible.
+    /// A header or the MIME structure has this defect, so other programs may read the message differently.
     case defective(MIMEDefect)
     /// The message, or a CMS object in it, does not follow S/MIME. The text is printed after a colon.
     case malformed(String)
@@ -71,12 +71,13 @@ package enum LayerLimit {
 }
 
 extension Problem {
-    /// Reports a MIME defect outside the protected part as a problem.
+    /// The problem with the code and the text of `defect`.
     init(_ defect: MIMEDefect) { self.init(ProblemCode(defect), defect.text) }
 
     /// The problem that `error` describes.
     ///
-    /// - Throws: `error` itself if it is not about the message, such as a file that cannot be read.
+    /// - Throws: `error`, or the cause of `MIMEError.unreadable`, if no problem code describes it: for example, a file cannot
+    ///   be read.
     package init(describing error: any Error) throws {
         switch error {
         case CMSError.decryptionFailed: self.init(.decryptionFailed, "\(CMSError.decryptionFailed)")

@@ -36,7 +36,9 @@ public struct SMIMEError: Error, Sendable {
     /// The party that can resolve the error.
     public var kind: Kind { code.kind }
 
-    /// The party that can resolve an error. It determines the mail server's reply.
+    /// The party that can resolve an error. It determines the gateway's reply to outgoing mail, with two exceptions:
+    /// - An error of the kind `input` or `recipient` that is not about the mail itself gets 451 4.3.0.
+    /// - The code `unusableSigner` gets 550 5.7.1.
     @nonexhaustive
     public enum Kind: String, Sendable {
         /// The message or file does not have the expected format: 554 5.6.0.
@@ -83,7 +85,7 @@ extension SMIMEError.Code {
     /// A bug in this library or in libcrypto.
     public static let bug = Self("bug", .bug)
     /// Code of the caller threw an error: a sink, a key provider, or a sequence of chunks. That error is the
-    /// `underlyingError`. If it is an `SMIMEError`, it is thrown unchanged.
+    /// `underlyingError`. An `SMIMEError` of the caller is thrown unchanged, and a `CancellationError` becomes `cancelled`.
     public static let callback = Self("callback", .inputOutput)
     /// The task was cancelled.
     public static let cancelled = Self("cancelled", .temporary)
@@ -103,9 +105,9 @@ extension SMIMEError.Code {
     public static let needsSecret = Self("needsSecret", .key)
     /// No cipher is announced by all recipients.
     public static let noCommonCipher = Self("noCommonCipher", .recipient)
-    /// No private key belongs to the certificate.
+    /// There is no private key with a certificate that belongs to it.
     public static let noKeyPair = Self("noKeyPair", .key)
-    /// The message is not encrypted.
+    /// The message is not encrypted, or only parts of it are.
     public static let notEncrypted = Self("notEncrypted", .input)
     /// The message is encrypted, but not for an available identity.
     public static let notForUs = Self("notForUs", .key)

@@ -62,7 +62,7 @@ enum HeaderFieldKind {
         "resent-from", "resent-sender", "resent-to", "return-receipt-to", "sender", "to",
     ]
 
-    /// The fields that may occur several times in a message (RFC 5322 §3.6.5).
+    /// The fields of `gatewayNames` that may occur several times in a message (RFC 5322 §3.6.5).
     static let repeatedNames: Set = ["comments", "keywords"]
 
     /// Required fields, which mail servers add if the author omitted them (RFC 6409 §8.2, §8.3).

@@ -24,7 +24,7 @@ package struct HeaderProtection: Hashable, Sendable {
         HeaderProtection(confidentiality: confidentiality, hasLegacyDisplay: hasLegacyDisplay)
     }
 
-    /// The fields of `header` that are completely or partly hidden outside.
+    /// The fields of `header` that mail programs display, and that are completely or partly hidden outside.
     package func hiddenFields(of header: HeaderBlock) -> [HeaderField] {
         header.fields.filter { field in
             HeaderFieldKind(field) == .message && HeaderFieldKind.userFacingNames.contains(field.name.lowercased())
@@ -86,8 +86,8 @@ package struct HeaderProtection: Hashable, Sendable {
 
     /// The inner copy of `field`; nil if the field has no inner copy.
     ///
-    /// The signed copy must not be changed by mail servers. Therefore blanks at line ends are removed, and a field that
-    /// cannot be written in 7-bit gets no copy.
+    /// In a message that is only signed, mail servers must not change the copy. There it has no blanks at line ends, and a
+    /// field that cannot be written in 7-bit gets no copy.
     func innerField(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
         let bytes = field.terminatedBytes(lineEnd)
         guard confidentiality == nil else { return bytes }
@@ -96,7 +96,7 @@ package struct HeaderProtection: Hashable, Sendable {
         return rewritten.isTransportSafe ? rewritten : nil
     }
 
-    /// The HP-Outer fields that record the outer header.
+    /// The HP-Outer fields that record the outer header; empty for a message that is only signed.
     func records(of header: HeaderBlock, omitting: Set<String>) -> [UInt8] {
         guard confidentiality != nil else { return [] }
         return header.fields.flatMap { field -> [UInt8] in

@@ -4,14 +4,16 @@ extension HeaderSplit {
     /// The header of the original message, including the empty line. `outer` is the header of the protected message, `inner`
     /// the header of the protected entity. The line ends are those of `outer`.
     ///
-    /// Of the inner header only these fields are used: the Content-* fields; MIME-Version if smime added the outer
-    /// MIME-Version; and fields that people read, such as Subject, if the outer header has no such field. The last rule
-    /// keeps, for example, the Subject of mail that `openssl smime -encrypt` made without `-subject`.
+    /// Of the inner header only these fields are used:
+    /// - The Content-* fields.
+    /// - MIME-Version, if the outer header has none, or only the one that smime added.
+    /// - Fields that people read, such as Subject, if the outer header has no such field. For example, mail that `openssl smime
+    ///   -encrypt` made without `-subject` keeps its Subject.
     package static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
         join(outer: outer, inner: inner, .all)
     }
 
-    /// The same, but only with the fields of the inner header that `extent` includes.
+    /// As `join(outer:inner:)`, but only with the fields of the inner header that `extent` includes.
     ///
     /// - Parameter between: the headers of decrypted layers around the inner header. Their fields that people read are used
     ///   if neither the outer nor the inner header has such a field.

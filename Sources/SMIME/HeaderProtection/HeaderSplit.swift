@@ -6,8 +6,8 @@ package import InternetMessage
 ///
 /// Decryption must restore exactly the message that was encrypted. Therefore each new outer field is written at the place of
 /// the first original field with the same name, and `join` puts the original field back there. Without header protection a
-/// moved field leaves a placeholder with its number, unless a new outer field marks its place or it follows another moved
-/// field. If the message had no MIME-Version, the added field has a recognizable form, and `join` removes it.
+/// moved field leaves a placeholder with its number, unless a new outer field marks its place, or the field follows
+/// another moved field. If the message had no MIME-Version, the added field has a recognizable form, and `join` removes it.
 ///
 /// RFC 8551 §3.1, RFC 9788 §2
 package struct HeaderSplit: Sendable {

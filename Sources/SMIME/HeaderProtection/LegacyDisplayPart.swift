@@ -15,7 +15,8 @@ struct LegacyDisplayPart {
     /// The line ends of the text.
     private var lineEnd: LineEnd { isEncoded ? .crlf : part.header.lineEnd }
 
-    /// Reads the text of `part`; nil if it is too large, or its encoding or character set does not extend ASCII.
+    /// Reads the text of `part`; nil if the text is too large, its transfer encoding is unknown or damaged, or its character
+    /// set does not extend ASCII.
     init?(_ part: Entity, in source: any ByteSource) throws {
         if case .other = part.transferEncoding { return nil }
         let charset = part.contentType.parameters["charset"]?.lowercased() ?? ""

@@ -49,7 +49,7 @@ extension ProtectedHeader {
         return output + header.separator.withLines(endingIn: outer.lineEnd)
     }
 
-    /// The same for all fields of the message.
+    /// As `restored(into:keepingFrom:_:)`, with all fields of the message.
     package func restored(into outer: HeaderBlock, keepingFrom: Bool) -> [UInt8] {
         restored(into: outer, keepingFrom: keepingFrom, .all)
     }
@@ -60,7 +60,7 @@ extension ProtectedHeader {
             && !(keepingFrom && name == "from")
     }
 
-    /// A protected field without the parameters of header protection.
+    /// A protected field without the parameters of header protection; empty for a Content-Type that header protection added.
     private func restored(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8] {
         var bytes = field.terminatedBytes(header.lineEnd)
         if field.isNamed("Content-Type"), scheme != .wrapped {

@@ -9,7 +9,8 @@ public struct ProtectedHeader: Sendable {
     /// How the fields were copied into the entity.
     @nonexhaustive
     public enum Scheme: String, Sendable {
-        /// `hp="cipher"`: the sender hid some fields and recorded the outer fields (RFC 9788 §2.1.1).
+        /// `hp="cipher"`: the sender encrypted the message, may have hidden fields, and recorded the outer fields (RFC 9788
+        /// §2.1.1).
         case cipher = "hp-cipher"
         /// `hp="clear"`: no field is hidden (RFC 9788 §2.1.1).
         case clear = "hp-clear"
@@ -75,7 +76,7 @@ public struct ProtectedHeader: Sendable {
             self == .all || HeaderFieldKind.gatewayContentNames.contains(name)
         }
 
-        /// `fields` with the first field of each name, and all fields whose name may be repeated.
+        /// For `gateway`, the first of `fields` with each name, and all fields whose name may be repeated; for `all`, `fields`.
         func once(_ fields: [HeaderField]) -> [HeaderField] {
             guard self == .gateway else { return fields }
             var seen = Set<String>()
@@ -126,7 +127,8 @@ public struct ProtectedHeader: Sendable {
 
     /// The names, in lower case, of the fields that are completely or partly hidden outside.
     ///
-    /// Without HP-Outer records: the names of the fields whose values in `outer` and inside differ.
+    /// The schemes `draft` and `wrapped` have no HP-Outer records. The names are then those of the fields that have a value
+    /// inside which `outer` lacks.
     package func hiddenNames(outer: HeaderBlock) -> [String] {
         switch scheme {
         case .cipher: names(missingIn: records)
@@ -207,7 +209,7 @@ public struct ProtectedHeader: Sendable {
     }
 }
 
-/// A field whose value is without folding, blanks and encoding.
+/// A field whose value is unfolded and decoded, with one space for each run of blanks.
 private struct NormalizedField: Hashable {
     /// The field's name in lower case.
     let name: String

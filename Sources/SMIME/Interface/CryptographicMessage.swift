@@ -65,7 +65,8 @@ public enum CryptographicMessage {
         ///   an `SMIMEError`.
         public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
 
-        /// Writes the bytes into a file of mode 0600. The file appears only when it is complete.
+        /// Writes the bytes into a file of mode 0600. The file appears only when it is complete, unless `path` is a pipe or
+        /// device.
         ///
         /// - Throws: the errors of writing to a sink.
         public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path) }
@@ -121,8 +122,8 @@ public enum CryptographicMessage {
 
     /// Verifies a signature that contains its content (`isAttached`). Runs on `SMIMEExecutor`.
     ///
-    /// - Returns: the verdict, and exactly the bytes that were signed; nil if there are none, or a signature does not match
-    ///   them. Whether the signer is trusted is in the report.
+    /// - Returns: exactly the bytes that were signed, and the verdict. The content is nil if there is none, or a signature does
+    ///   not match it. Whether the signer is trusted is in the report.
     /// - Throws: the errors of `verify`.
     public static func opened(
         _ object: Content,
@@ -143,7 +144,8 @@ public enum CryptographicMessage {
     ///   - content: the bytes to encrypt.
     ///   - recipients: everyone who can decrypt the content.
     ///   - cipher: the cipher; nil chooses the best cipher that all recipients announce, or AES-256-GCM.
-    /// - Throws: `.noCommonCipher`, `.cipherBelowFloor` for a cipher that is only read, `.unsupported`, `.file`
+    /// - Throws: `.noCommonCipher`, `.cipherBelowFloor` for a cipher that smime only reads, `.unsupported` for a key that
+    ///   cannot be used or without recipients, `.file`
     public static func encrypt(
         _ content: Content,
         to recipients: [Recipient],
@@ -165,8 +167,9 @@ public enum CryptographicMessage {
     ///   - password: the password for content encrypted with a password; nil if there is none.
     ///   - onlyAuthenticated: whether content is decrypted only if its encryption protects against changes; see
     ///     `Message.opened`.
-    /// - Throws: `.unauthenticated`, `.notEncrypted`, `.notForUs`, `.needsSecret`, `.decryptionFailed`, `.malformed`,
-    ///   `.unsupported`, `.limitExceeded`, `.file`, `.cancelled`, and the provider's errors as for `Message.opened`.
+    /// - Throws: `.unauthenticated`, `.notEncrypted`, `.certificatesOnly`, `.notForUs`, `.needsSecret`, `.decryptionFailed`,
+    ///   `.malformed`, `.unsupported`, `.limitExceeded`, `.file`, `.cancelled`, and the provider's errors as for
+    ///   `Message.opened`.
     public static func decrypt(
         _ object: Content,
         with keys: some KeyProvider,

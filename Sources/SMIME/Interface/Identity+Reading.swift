@@ -101,14 +101,14 @@ extension PKCS12 {
         }
     }
 
-    /// The same with a passphrase that is wiped from memory after use. A `String` cannot be wiped.
+    /// Reads everything in a PKCS#12 file, with a passphrase that is wiped from memory after use. A `String` cannot be wiped.
     ///
     /// - Throws: the errors of `init(_:passphrase:)`.
     public init(_ bytes: some Sequence<UInt8>, openedBy passphrase: borrowing Passphrase) throws(SMIMEError) {
         do { try self.init(Array(bytes), passphrase: passphrase.copy()) } catch { throw SMIMEError(error) }
     }
 
-    /// The same on the library's own threads, so that no cooperative thread is blocked.
+    /// Reads everything in a PKCS#12 file on `SMIMEExecutor`, so that no cooperative thread is blocked.
     ///
     /// - Throws: the errors of `init(_:passphrase:)`; `.cancelled`
     public static func read(
@@ -142,9 +142,9 @@ extension PKCS12 {
 }
 
 extension CertificateList {
-    /// Reads a revocation list in DER or PEM (RFC 5280 §5).
+    /// Reads the first revocation list in DER or PEM (RFC 5280 §5).
     ///
-    /// - Throws: `.malformed`, `.limitExceeded`
+    /// - Throws: `.malformed`, also if there is no revocation list; `.limitExceeded`
     public init(_ bytes: some Sequence<UInt8>) throws(SMIMEError) {
         self = try SMIMEError.catching {
             for case .certificateList(let list) in try KeyMaterial.read(Array(bytes)) { return list }
@@ -182,8 +182,8 @@ extension Certificate {
 
     /// The problems that prevent using the certificate for `purpose`, independent of its chain; empty if there are none.
     ///
-    /// Checks key usage and purpose, validity, and the strength of the key. `TrustStore.problems(of:for:at:)` also judges the
-    /// chain.
+    /// Checks key usage and purpose, validity, the strength of the key, whether libcrypto supports the key, and for encryption
+    /// whether the certificate is that of an authority. `TrustStore.problems(of:for:with:at:)` judges the chain.
     public func problems(for purpose: KeyPurpose, at time: Date = .now) -> [Problem] {
         CertificateFitness.problems(of: self, for: purpose, at: time)
     }

@@ -33,7 +33,8 @@ extension OpenedMessage {
         try await SMIMEError.inBackground { try writeAll(to: sink) }
     }
 
-    /// Writes the opened message into a file, on `SMIMEExecutor`. The file appears only when it is complete.
+    /// Writes the opened message into a file, on `SMIMEExecutor`. The file appears only when it is complete, unless `path` is
+    /// a pipe or device.
     ///
     /// - Throws: the errors of the synchronous form.
     public func write(to path: String) async throws(SMIMEError) {
@@ -54,7 +55,8 @@ extension CryptographicMessage.Content {
         try await SMIMEError.inBackground { try writeAll(to: sink) }
     }
 
-    /// Writes the bytes into a file, on `SMIMEExecutor`. The file appears only when it is complete.
+    /// Writes the bytes into a file, on `SMIMEExecutor`. The file appears only when it is complete, unless `path` is a pipe or
+    /// device.
     ///
     /// - Throws: the errors of the synchronous form.
     public func write(to path: String) async throws(SMIMEError) {

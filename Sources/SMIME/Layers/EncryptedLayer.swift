@@ -11,9 +11,9 @@ package struct EncryptedLayer: Sendable {
     enum Content {
         /// Any bytes, for a bare CMS object.
         case anything
-        /// Any bytes if the authentication tag or the key wrap shows that the key is right; otherwise a MIME entity or
-        /// clean text. For an object behind MIME header fields only, as openssl writes it: its content need not be MIME.
-        /// The padding alone would accept one in 256 wrong keys.
+        /// Any bytes if the authentication tag or the key wrap shows that the key is right; otherwise a MIME entity or clean
+        /// text, because the padding alone would accept one in 256 wrong keys. For an object whose header has only MIME
+        /// fields, as openssl writes it: its content need not be MIME.
         case anythingProven
         /// A MIME entity or clean text, for mail.
         case entity
@@ -65,7 +65,9 @@ package struct EncryptedLayer: Sendable {
     /// Decrypts with the first supported RecipientInfo that names the certificate of `identity`. No other RecipientInfo is
     /// tried. Everyone can see which ones are supported, so this choice reveals nothing.
     ///
-    /// - Throws: `MessageError.notARecipient`, `MessageError.needsSecret`; `CMSError.decryptionFailed` for every later fault.
+    /// - Throws: `MessageError.notARecipient`, `MessageError.needsSecret`; `CMSError.unsupported` for an unknown algorithm,
+    ///   `.malformed` for a cipher in the wrong structure, `.limitExceeded`; errors of reading; `CMSError.decryptionFailed` for
+    ///   every other fault.
     func decrypt(with identity: Identity?) throws -> Plaintext {
         let all = data.recipients.filter { recipient in
             identity.flatMap { recipient.identifier?.matches($0.certificate) } == true

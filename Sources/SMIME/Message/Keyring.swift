@@ -41,7 +41,7 @@ public struct Keyring: KeyProvider {
         trust = TrustStore(anchors: anchors, systemAnchors: systemAnchors ? SystemAnchors() : nil)
     }
 
-    /// The same for a short list.
+    /// A keyring with `identities` that trusts the root certificates `anchors`.
     public init(_ identities: Identity..., trusting anchors: Certificate...) {
         self.init(identities, trusting: anchors)
     }
@@ -162,7 +162,7 @@ struct CertificatePlaces: Sendable {
 extension Recipient {
     /// A recipient whose certificate is suitable for encryption.
     ///
-    /// Whether the certificate is trusted or revoked is not checked: see `TrustStore.problems(of:for:at:)`.
+    /// Whether the certificate is trusted or revoked is not checked: see `TrustStore.problems(of:for:with:at:)`.
     ///
     /// - Parameters:
     ///   - certificate: the certificate to encrypt to.
@@ -189,9 +189,9 @@ extension Recipient {
 }
 
 extension [Recipient] {
-    /// The best cipher that all recipients support.
+    /// The cipher `cipher`, if it is not nil; otherwise the best cipher that all recipients announce, or AES-256-GCM.
     ///
-    /// - Throws: `.noCommonCipher`
+    /// - Throws: `.noCommonCipher`, `.cipherBelowFloor`
     func commonCipher(demanded cipher: ContentCipher?) throws(SMIMEError) -> ContentCipher {
         // A password announces no capabilities, so the certificates alone determine the cipher.
         let parties = compactMap { recipient in

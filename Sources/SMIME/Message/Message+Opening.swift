@@ -25,7 +25,7 @@ extension Message {
     ///   - time: the time at which certificates must be valid.
     /// - Throws: `.unauthenticated`, `.notForUs`, `.needsSecret`, `.certificatesOnly`, `.malformed`, `.unsupported`,
     ///   `.limitExceeded`, `.decryptionFailed`, `.cancelled`, `.file`; `.callback` with the error that the provider throws,
-    ///   unless that is an `SMIMEError`.
+    ///   unless that is an `SMIMEError`; errors of writing, if `signed` or `encrypted` was called for the message.
     public func opened(
         with keys: some KeyProvider,
         password: String? = nil,
@@ -41,7 +41,7 @@ extension Message {
 
     /// Verifies the signatures without decrypting anything. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `.file`, `.cancelled`, `.callback` and other errors of the provider, as for `opened`.
+    /// - Throws: `.file`, `.cancelled`, `.callback` and other errors of the provider, and errors of writing, as for `opened`.
     public func verified(
         with keys: some KeyProvider,
         at time: Date = .now

@@ -56,8 +56,9 @@ public struct Message: Sendable {
     ///   - form: whether programs without S/MIME can show the content (detached), or the content is inside the signature
     ///     (opaque).
     ///   - time: the signing time, at which the certificate must also be valid.
-    /// - Throws: `.unusableSigner` for a certificate that does not permit signing mail, is weak, is not valid at `time`, or
-    ///   does not name the one address in From; errors of writing, if `signed` or `encrypted` was already called for the
+    /// - Throws: `.unusableSigner` for a certificate that does not permit signing mail, is weak, has a key that libcrypto does
+    ///   not support, is not valid at `time`, or does not name the one address in From, and for a From that is not exactly one
+    ///   mailbox that all programs interpret alike; errors of writing, if `signed` or `encrypted` was already called for the
     ///   message.
     public func signed(
         by identity: Identity,
@@ -94,9 +95,9 @@ public struct Message: Sendable {
         return message
     }
 
-    /// The same for certificates, which are checked as of now.
+    /// The message with encryption to the owners of `certificates`, which are checked as of now.
     ///
-    /// - Throws: `.unusableRecipient` for a certificate that `Recipient` rejects; `.noCommonCipher`.
+    /// - Throws: `.unusableRecipient` for a certificate that `Recipient` rejects; the errors of `encrypted(to:cipher:)`.
     public func encrypted(to certificates: Certificate...) throws(SMIMEError) -> Message {
         try encrypted(to: certificates.map { certificate throws(SMIMEError) in try Recipient(certificate) })
     }
@@ -112,8 +113,9 @@ public struct Message: Sendable {
     ///
     /// If the task is cancelled, writing ends between two pieces. After an error the pieces that were written must not be used.
     ///
-    /// - Throws: `.malformed` for a header that other programs interpret differently, `.unsupported` for a key that cannot be
-    ///   used, `.file`, `.cancelled`; `.callback` with the error that `sink` throws, unless that is an `SMIMEError`.
+    /// - Throws: `.malformed` for a message that other programs interpret differently or that mail transport would change,
+    ///   `.limitExceeded` for too deep nesting, `.unsupported` for a key that cannot be used or if `encrypted` got no recipients,
+    ///   `.file`, `.cancelled`; `.callback` with the error that `sink` throws, unless that is an `SMIMEError`.
     public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
 
     /// Writes the message into a file of mode 0600. The file appears only when it is complete, unless `path` is a pipe or
@@ -157,6 +159,8 @@ public struct Message: Sendable {
     }
 
     /// The message without the fields that name hidden recipients. Signing and encrypting omit these fields, too.
+    ///
+    /// - Throws: `.malformed` if the text after the header would become fields; errors of reading and writing.
     package func withoutHiddenRecipients() throws(SMIMEError) -> Message {
         let message = try applyingProtection()
         let header = message.header

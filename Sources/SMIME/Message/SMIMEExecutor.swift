@@ -7,8 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The library's own threads for long work, which keep the caller's cooperative threads free. There is one thread
-/// fewer than processor cores, and at least one.
+/// Threads for the library's long work, which keep the caller's cooperative threads free. At most one thread fewer than
+/// there are processor cores is used, or one thread if there is one core.
 ///
 /// `Message.opened`, `Message.write` and the other asynchronous calls run here automatically. Use `run` for other long work,
 /// such as signing objects that are not mail:

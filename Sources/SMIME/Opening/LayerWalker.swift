@@ -18,8 +18,8 @@ struct LayerWalker {
         /// The MIME entity of the layer; nil for a bare CMS object.
         let part: LocatedEntity?
 
-        /// The header of the layer's entity if it has a From; nil otherwise. A bare CMS object has no header, so signers
-        /// inside it are compared with this one.
+        /// The header of the layer's entity if it has a From; nil otherwise. If the outermost layer is a bare CMS object,
+        /// which has no header, the signers inside it are compared with this header.
         var mailHeader: HeaderBlock? { part.map(\.entity.header).flatMap { $0.first("From") == nil ? nil : $0 } }
     }
 
@@ -75,7 +75,7 @@ struct LayerWalker {
         return try find()
     }
 
-    /// The same for callers who ignore damage inside the message: nil also if the next layer is damaged.
+    /// As `next()`, for callers who ignore damage inside the message: nil also if the next layer is damaged.
     ///
     /// - Throws: `MessageError.tooManyLayers`; errors that are not about the message.
     mutating func nextReadable() throws -> Step? {

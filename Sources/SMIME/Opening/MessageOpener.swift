@@ -11,8 +11,8 @@ package import Foundation
 
 /// Verifies and decrypts a message, layer by layer.
 ///
-/// Layers may be nested in any order (RFC 8551 §3.7). `open` also accepts a message without encryption; `decrypt` rejects
-/// it. `verify` decrypts nothing.
+/// Layers may be nested in any order (RFC 8551 §3.7). `open` also accepts a message that is neither encrypted nor
+/// compressed; `decrypt` rejects it. `verify` decrypts nothing.
 ///
 /// Reading, hashing and decryption run on the calling thread. If the task is cancelled, opening ends at the next window of
 /// bytes. A server that opens large messages should use an executor of its own (`withTaskExecutorPreference`).

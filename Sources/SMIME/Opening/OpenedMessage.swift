@@ -182,9 +182,9 @@ package struct VerifiedContent: Sendable {
         content != nil && !report.signers.isEmpty && report.signers.allSatisfy { $0.integrity.ok == true }
     }
 
-    /// Writes the signed MIME entity with exactly the bytes that were hashed.
+    /// Writes the content of the first signature with exactly the bytes that were hashed.
     ///
-    /// - Returns: false if there is no signed entity or a signature does not match the content; then nothing is written.
+    /// - Returns: false if there is no signed content or a signature does not match it; then nothing is written.
     /// - Throws: `StreamError.changedWhileReading` if the content may have changed after it was hashed, and errors of
     ///   writing.
     package func writeContent(to sink: any ByteSink) throws -> Bool {

@@ -162,8 +162,12 @@ package struct CipherNegotiation: Sendable {
         }
     }
 
-    /// OAEP for recipients who announce it, and for recipients with unknown capabilities if the cipher is authenticated;
-    /// otherwise PKCS#1 v1.5, which all programs can read.
+    /// How the content key is encrypted for an RSA key.
+    ///
+    /// - A recipient with known capabilities gets OAEP with SHA-256 if announced, otherwise the first announced scheme, otherwise
+    ///   PKCS#1 v1.5.
+    /// - The sender, and a recipient with unknown capabilities, get OAEP with SHA-256 if the cipher is authenticated, otherwise
+    ///   PKCS#1 v1.5, which all programs can read.
     static func wrapping(_ party: Party, _ cipher: ContentCipher) -> Recipient.RSAWrapping {
         let unknown = cipher.isAuthenticated ? Recipient.RSAWrapping.oaep : .pkcs1
         guard let capabilities = party.capabilities, !party.isOurs else { return unknown }

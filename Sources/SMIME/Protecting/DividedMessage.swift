@@ -134,8 +134,7 @@ extension DividedMessage {
 }
 
 extension SevenBitEncoding {
-    /// Plans the 7-bit form of `message`'s protected entity. The entity's header is the inner header of `split`, if `split`
-    /// is not nil.
+    /// Plans the 7-bit form of `message`'s protected entity, whose header is the inner header of `split`.
     ///
     /// - Throws: `MIMEError.limitExceeded(.depth)` for messages nested too deeply, and errors of reading.
     init(

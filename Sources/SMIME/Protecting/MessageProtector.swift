@@ -49,7 +49,9 @@ package struct MessageProtector: Sendable {
         try self.init(LocatedEntity(reading: source), omitting: omitting, headers: headers)
     }
 
-    /// The same for a message whose structure was already read.
+    /// Prepares a message whose structure was already read.
+    ///
+    /// - Throws: `MessageError.defective` for a header that other programs interpret differently.
     package init(
         _ located: LocatedEntity,
         omitting: Set<String> = HeaderField.hiddenRecipientNames,
@@ -121,8 +123,8 @@ package struct MessageProtector: Sendable {
 
     /// Writes the encrypted message. If there is a signer, the message is signed before it is encrypted.
     ///
-    /// - Throws: `CMSError.unsupported` for a certificate that cannot be used to encrypt; `MessageError` and `MIMEError`
-    ///   for a message that `checkForm` rejects; errors of reading and writing.
+    /// - Throws: `CMSError.unsupported` for a certificate that cannot be used to encrypt, or if there are neither recipients nor
+    ///   secrets; `MessageError` and `MIMEError` for a message that `checkForm` rejects; errors of reading and writing.
     package func encrypt(
         to recipients: [Recipient],
         secrets: [SharedSecret] = [],
@@ -207,7 +209,8 @@ package struct CertificatesMessage: Sendable {
     /// The revocation lists, in the order of the object.
     package let certificateLists: [CertificateList]
 
-    /// Reads the message in `source`; nil if its header does not announce a message of this kind.
+    /// Reads the message in `source`; nil if its structure cannot be read, or its header does not announce a message of this
+    /// kind.
     ///
     /// - Throws: `CMSError`, `MessageError.malformed` if the content contradicts the header, and errors of reading.
     package init?(_ source: any ByteSource) throws {

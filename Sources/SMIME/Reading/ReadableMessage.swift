@@ -11,7 +11,7 @@ package struct ReadableMessage: Sendable {
     package struct Part: Sendable {
         /// The section number of the part, as in IMAP (RFC 3501 §6.4.5).
         package let section: String
-        /// The section of the innermost signature around the part, as in `VerificationReport.Signer.section`; nil if the part
+        /// The section of the outermost signature around the part, as in `VerificationReport.Signer.section`; nil if the part
         /// is not signed.
         package let signature: String?
         package let content: Content
@@ -23,7 +23,8 @@ package struct ReadableMessage: Sendable {
         case attachment(name: String?, type: String, size: Int)
         /// A text as plain text, as HTML, or in both forms.
         case body(plain: BodyText?, html: BodyText?)
-        /// A part that claims to be protected but cannot be read.
+        /// A part that claims to be protected but cannot be read. For a signed object without content, `type` is
+        /// `certificates`.
         case damaged(type: String)
         /// Encrypted content, which was not decrypted.
         case encrypted
@@ -142,7 +143,7 @@ struct ReadableParts {
         }
     }
 
-    /// Adds the text of a multipart/alternative, and its other parts as attachments.
+    /// Adds the text of a multipart/alternative, and then its other parts.
     private mutating func addAlternatives(_ place: EntityLocation, _ signature: String?) throws {
         var plain: BodyText?
         var html: BodyText?

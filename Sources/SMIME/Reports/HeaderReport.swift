@@ -63,7 +63,8 @@ public struct HeaderReport: Sendable {
             let text = "the outer From is not the protected From, \(inside.escapedForDisplay)"
             problems.append(Problem(.headerDiffers, text))
         }
-        // Mail servers add Date and Message-ID if the author omitted them, so these two fields cause no warning.
+        // Mail servers add Date and Message-ID if the author omitted them, so these two cause no warning if the protected
+        // header has none.
         let visible = added.filter { ProtectedHeader.isUserFacing($0) }
         let doubled = visible.filter { values[$0] != nil }
         let shown = visible.filter { values[$0] == nil && !ProtectedHeader.isServerAdded($0) }

@@ -130,7 +130,7 @@ package struct SignerIdentity {
     }
 
     /// The finding that the signer is not the person in the From inside the signature, or that this From differs from the
-    /// outer From; nil if all agree, or there is no From inside the signature.
+    /// outer From. Nil if all agree, if there is no From inside the signature, or if the certificate names no address.
     func protectedMismatch(_ certificate: Certificate) -> Mismatch? {
         let addresses = certificate.mailAddresses
         guard let inner, !addresses.isEmpty else { return nil }

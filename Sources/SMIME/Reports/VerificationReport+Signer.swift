@@ -16,7 +16,7 @@ extension VerificationReport {
         public let problems: [Problem]
         /// Whether the axis was checked and has no error except weakness: SHA-1 or a short key.
         public let holds: Bool
-        /// Whether a weakness was found, whether accepted or not.
+        /// Whether a weakness was found, even an accepted one.
         let isWeak: Bool
 
         /// An axis that was checked, with the problems found.
@@ -39,7 +39,8 @@ extension VerificationReport {
 
     /// One signer and the verdict on its signature.
     public struct Signer: Sendable {
-        /// The certificate that verified the signature; nil if none was found.
+        /// The signer's certificate: the one that verified the signature, or, if the signature could not be verified, the first
+        /// one that the SignerInfo names. Nil if none was found.
         public let certificate: Certificate?
         /// The signing time that the signer claims; nil if there is none, or none that can be read.
         public let signingTime: Date?
@@ -109,7 +110,7 @@ extension VerificationReport {
         /// The problems of all axes. The axes that determine the status come first.
         public var problems: [Problem] { [integrity, revocation, chain, time, identity].flatMap(\.problems) }
 
-        /// Whether a weakness was found, whether accepted or not.
+        /// Whether a weakness was found, even an accepted one.
         var isWeak: Bool { [integrity, revocation, chain, time, identity].contains(where: \.isWeak) }
 
         /// Whether an axis failed.

@@ -11,7 +11,7 @@ public import Foundation
 /// A message that verifiably was signed as a whole by its author, with the data to learn from it.
 ///
 /// Only `MessageOpener` creates a value, and only if all of this holds:
-/// - The verdict is valid, and no algorithm is weak, whether accepted or not.
+/// - The verdict is valid, and no algorithm is weak, even if the caller accepts weak ones.
 /// - One signature, or several nested signatures of the same signer, cover everything.
 /// - The signer's certificate names the author in From.
 ///
