@@ -35,7 +35,7 @@ public struct EmailAddress: Sendable {
     /// - Throws: `MIMEError.malformedAddress`
     package init(envelope text: String) throws(MIMEError) { try self.init(text, longestLocalPart: 1_024) }
 
-    /// The maximum length of the local part of an account's or a certificate's address in bytes.
+    /// The maximum length of a local part in bytes, except in an envelope address (RFC 5321 §4.5.3.1.1).
     private static let longestLocalPart = 64
 
     private init(_ text: String, longestLocalPart: Int) throws(MIMEError) {
@@ -186,8 +186,8 @@ extension Unicode.Scalar {
 enum DomainName {
     /// `domain` in lower case with A-labels; nil if it is neither a domain name nor an address literal.
     ///
-    /// Before IDNA 2008 the name is only converted to lower case and Normalization Form C: ß is kept, and a full-width
-    /// character makes the name invalid.
+    /// Before the conversion to A-labels (IDNA 2008), the name is converted to lower case and Normalization Form C only: ß is
+    /// kept, and a full-width character makes the name invalid.
     static func ascii(_ domain: String) -> String? {
         guard !domain.isEmpty, domain.utf8.count <= 255 else { return nil }
         if domain.hasPrefix("["), domain.hasSuffix("]") { return literal(domain) }

@@ -23,7 +23,7 @@ struct EncodedWordCheck {
     private var place = Place.bare
 
     /// Whether each `=?` in `scalars` begins a complete encoded word. A word inside a quoted string or comment must end
-    /// inside of it, and a word outside must end before the next one begins.
+    /// inside of it, and a word outside must end before the next quoted string, comment or angle bracket.
     static func accepts(_ scalars: [Unicode.Scalar]) -> Bool {
         var check = Self(rest: scalars[...])
         while let scalar = check.rest.popFirst() {

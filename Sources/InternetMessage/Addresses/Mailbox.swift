@@ -70,7 +70,7 @@ package struct Mailbox: Hashable, Sendable {
     }
 
     /// Whether a dot follows or precedes the address around the @ at `place`, with only blanks between them. Some programs
-    /// take both as one address.
+    /// read both as one address.
     private func continues(_ name: [Unicode.Scalar], around place: Int) -> Bool {
         let after = name[(place + 1)...].drop { !Self.isBoundary($0) }.first { !$0.properties.isWhitespace }
         let before = name[..<place].reversed().drop { !Self.isBoundary($0) }.first { !$0.properties.isWhitespace }

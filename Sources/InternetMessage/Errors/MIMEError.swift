@@ -26,7 +26,7 @@ package enum MIMELimit: Int, Equatable, Sendable {
     case headerBytes = 1_048_576
     /// The maximum size of all headers of one message in bytes.
     case totalHeaderBytes = 8_388_608
-    /// The maximum number of nested multiparts.
+    /// The maximum number of nested multiparts; in `SevenBitEncoding`, of nested parts and embedded messages.
     case depth = 50
     /// The maximum number of entities in one message: its parts, nested parts and the message itself.
     case parts = 10_000

@@ -47,7 +47,7 @@ package struct FieldParameters: Hashable, Sendable {
     package subscript(name: String) -> String? { values[name] }
 
     /// All values of the parameter `name`, which must be in lower case: the plain one, and the one of RFC 2231. Nil if programs
-    /// may read it differently.
+    /// may read the parameter differently for another reason.
     package func values(of name: String) -> [String]? {
         doubtful.contains(name) ? nil : [plainValues[name], values[name]].compactMap(\.self)
     }

@@ -199,7 +199,7 @@ struct FieldTokens {
         return true
     }
 
-    /// Reads all bytes up to one of `stops`, a blank or a comment.
+    /// Reads all bytes up to one of `stops`, a blank or a line break.
     mutating func takeToken(until stops: String) -> [UInt8] {
         let token = rest.prefix { byte in
             !byte.isBlank && byte != .carriageReturn && byte != .lineFeed && !stops.utf8.contains(byte)

@@ -1,6 +1,6 @@
 import ByteStreams
 
-/// A header field to be written: name, value and parameters, folded at 78 characters where possible.
+/// A header field to be written: name, value and parameters, folded into lines of at most 77 bytes where possible.
 ///
 /// RFC 5322 §2.2.3, RFC 2045 §5.1
 package struct NewField: Sendable, Hashable {

@@ -51,7 +51,7 @@ package struct LineStatistics: Sendable, Equatable {
     /// change.
     package var isTransportSafe: Bool { mayBeTransportSafe && bareCR == 0 }
 
-    /// The same, ignoring carriage returns, because only the next byte shows whether a carriage return is bare.
+    /// As `isTransportSafe`, but ignores carriage returns, because only the next byte shows whether one is bare.
     var mayBeTransportSafe: Bool {
         !has8Bit && !hasNUL && longestLine <= 998 && trailingBlanks == 0 && mboxLines == 0 && loneDots == 0
     }

@@ -2,8 +2,8 @@ package import ByteStreams
 
 /// Finds the messages of an mbox file of any size, one after the other.
 ///
-/// A message begins at the start of the file, or after an empty line with a line that begins with "From " and contains a time
-/// and a year.
+/// The first message begins at the start of the file. Each further one begins with a line that follows an empty line, starts
+/// with "From ", and contains a time and a year.
 ///
 /// RFC 4155
 package struct MboxReader {

@@ -6,7 +6,7 @@ package struct BodyText: Sendable {
     package let text: String
     /// Whether the body has more text than was read.
     package let isCut: Bool
-    /// Whether the transfer encoding is damaged, so that the text ends early.
+    /// Whether the base64 is damaged. Up to 128 KiB of text before the damage is then missing, as is all text after it.
     package let isDamaged: Bool
 
     /// Whether the body has text, but none of it was read.

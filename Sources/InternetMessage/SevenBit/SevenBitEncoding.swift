@@ -3,7 +3,7 @@ package import ByteStreams
 /// An entity in a form that no mail transport changes: canonical line ends, 7-bit, short lines, and nothing else that mail
 /// servers change.
 ///
-/// Parts that are not in this form are encoded: text in 7bit or 8bit, and any part in quoted-printable, becomes
+/// Parts that are not in this form are encoded: text/* and message/* in 7bit or 8bit, and any part in quoted-printable, become
 /// quoted-printable, or base64 if that is shorter. Everything else becomes base64. The decoded content stays the same. Header
 /// fields of parts are written in 7-bit, and long lines in them are folded. A message whose header mail transport might
 /// change must not be encoded as message/rfc822 (RFC 2046 §5.2.1), so it becomes message/global in base64, which is meant for

@@ -94,7 +94,7 @@ package enum EntityStart {
         case f, fr, fro, from
         /// In blanks after `From`. The colon of a field may still follow.
         case fromBlank
-        /// The same states after a greater-than sign.
+        /// After a greater-than sign, and after `>F` to `>From`.
         case quote, quoteF, quoteFr, quoteFro, quoteFrom
         /// In the From line of an mbox file, whose content does not matter.
         case mboxLine

@@ -159,7 +159,8 @@ struct OpenBoundaries {
     enum Mark {
         /// The delimiter of `level`. For some programs it is also the delimiter of `other`.
         case delimiter(level: Int, isClosing: Bool, other: Int?)
-        /// A line that begins like the delimiter of `level`. If `isMere` is true, only blanks and control characters follow.
+        /// A line that begins like the delimiter of `level`. If `isMere` is true, only blanks, control characters and non-ASCII
+        /// bytes follow.
         case likeness(level: Int, isMere: Bool)
         /// Bytes in the signed multipart at `level` that some programs take for its delimiter. Some programs compare only the
         /// beginning of a line: a part must not contain a line that begins with the delimiter (RFC 2046 §5.1.1). Others
