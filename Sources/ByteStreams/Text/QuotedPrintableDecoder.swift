@@ -1,6 +1,7 @@
 /// Decodes quoted-printable text while it is read.
 ///
-/// An escape without two hexadecimal digits is not changed, and `isMalformed` becomes true.
+/// An `=` that begins neither an escape with two hexadecimal digits nor a soft line break is not changed, and `isMalformed`
+/// becomes true. An `=` at the end of the text is a soft line break.
 ///
 /// RFC 2045 §6.7
 package final class QuotedPrintableDecoder: ByteReader {
