@@ -16,9 +16,10 @@ package struct ChainVerification {
     package var others: [Handle<X509>] = []
     /// Whether revocation is checked instead of policies. If true, a certificate that no list covers gets `.noList`.
     package var checksRevocation = false
-    /// Revocation lists.
+    /// The revocation lists, which are used only if `checksRevocation` is true.
     package var lists: [Handle<X509_CRL>] = []
-    /// The acceptable certificate policies, as dotted OIDs; if empty, any policy is acceptable.
+    /// The acceptable certificate policies, as dotted OIDs; if empty, any policy is acceptable. They have no effect if
+    /// `checksRevocation` is true.
     package var policies: [String] = []
     /// The inputs initial-explicit-policy, initial-policy-mapping-inhibit and initial-any-policy-inhibit of RFC 5280 §6.1.1.
     package var (isPolicyExplicit, inhibitsMapping, inhibitsAnyPolicy) = (false, false, false)

@@ -7,7 +7,7 @@ package struct CryptoTime: Equatable, Sendable {
         case sign
         /// Verifying signatures of messages, certificates and revocation data.
         case verify
-        /// Encrypting content, content-encryption keys or private keys.
+        /// Encrypting content, content-encryption keys or private keys, including key agreement and encapsulation.
         case encrypt
         /// Decrypting the same.
         case decrypt

@@ -2,8 +2,8 @@ import COpenSSL
 
 /// A passphrase that is stored in one place and wiped when the value is destroyed.
 ///
-/// A passphrase cannot be copied implicitly, printed, or compared; it can only be lent. The caller must wipe the
-/// bytes from which the passphrase was created.
+/// A passphrase cannot be printed, compared, or copied implicitly; it can only be lent, or copied with `copy()`. The caller
+/// must wipe the bytes from which the passphrase was created.
 public struct Passphrase: ~Copyable, Sendable {
     private nonisolated(unsafe) let characters: UnsafeMutableBufferPointer<UInt8>
 

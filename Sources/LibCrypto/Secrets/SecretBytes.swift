@@ -153,8 +153,8 @@ package enum StackResidue {
     package static func wipe() { smime_wipe_stack() }
 }
 
-/// Secret bytes in separate memory pages, which are neither swapped out nor written to core files. They are wiped when the
-/// last reference is released.
+/// Secret bytes in separate memory pages, which are not swapped out and, on Linux, not written to core files. They are wiped
+/// when the last reference is released.
 ///
 /// For secrets that a process keeps for hours. `SecretBytes` is for secrets that are needed for a short time.
 ///
