@@ -52,16 +52,16 @@ package struct SecureResolver: Sendable {
     ///
     /// libunbound: `ub_resolve_async`
     ///
-    /// - Throws: `DiscoveryOutage` if a query cannot be sent; `DiscoveryOutage.timeLimit` if the resolver itself does not
-    ///   answer.
+    /// - Throws: `DiscoveryOutage` if libunbound or the trust anchors are missing, or a query cannot be sent;
+    ///   `DiscoveryOutage.timeLimit` if the resolver itself does not answer.
     package func answers(
         about names: [String],
         until deadline: ContinuousClock.Instant
     ) throws(DiscoveryOutage) -> [Answer] {
         let context = try UnboundContext(resolver: resolver, anchorFile: anchorFile)
         for name in names { try context.ask(about: name, type: Self.type, class: Self.internet) }
-        // libunbound needs the keys of the root anyway. A resolver that says nothing about them in all that time is silent,
-        // not the name servers of the names.
+        // libunbound needs the keys of the root anyway. If there is no answer about them either, the resolver is silent, and
+        // not only the name servers of `names`.
         try context.ask(about: ".", type: Self.keyType, class: Self.internet)
         let answers = try context.answers(to: names.count, until: deadline)
         let outage = SecureResolver.Answer.outage(.timeLimit)

@@ -7,7 +7,7 @@ package enum RevocationError: Error, Hashable, Sendable {
     case cancelled
     /// The host name has no address, or no host accepts a connection; the payload says why.
     case notReached(String)
-    /// The service was not asked, and no other one is, because as many as permitted were asked.
+    /// The service was not asked, because the fetcher has asked as many questions as it may. It asks no other service either.
     case questionLimit
     /// The service is in a private network and must not be contacted.
     case privateAddress

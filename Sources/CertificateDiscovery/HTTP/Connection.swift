@@ -20,6 +20,8 @@ final class Connection: Sendable {
     }
 
     /// Connects a socket to one of `addresses` before `deadline`, lends the socket to `body`, and closes it.
+    ///
+    /// - Throws: `.notReached`, `.timeLimit`; `.cancelled` after `shutDown()`; errors of `body`.
     func open<Value>(
         to addresses: [PeerAddress],
         before deadline: ContinuousClock.Instant,

@@ -27,6 +27,8 @@ package struct HTTPClient: Sendable {
     /// redirection is an error.
     ///
     /// Returns when the time limit is over or the task is cancelled, even if the peer sends nothing.
+    ///
+    /// - Parameter type: the media type that the response must have; nil accepts any media type.
     package func ask(
         _ url: ServiceURL,
         posting content: (type: String, bytes: [UInt8])? = nil,
@@ -57,7 +59,7 @@ package struct HTTPClient: Sendable {
         }
     }
 
-    /// Runs the request on a separate thread, because the name lookup and libcrypto's HTTP client block.
+    /// Runs the request. Call this on a separate thread, because the name lookup and libcrypto's HTTP client block.
     private func run(
         _ exchange: HTTPExchange,
         at url: ServiceURL,
@@ -104,7 +106,7 @@ package struct ServiceURL: Hashable, Sendable {
     /// The maximum length of a URL in bytes.
     static let maximumCount = 2048
 
-    /// Returns nil unless `text` is an http URL of printable ASCII without user information.
+    /// Returns nil unless `text` is an http URL of printable ASCII without user information, of at most `maximumCount` bytes.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.maximumCount, bytes.allSatisfy({ (0x21...0x7E).contains($0) }),

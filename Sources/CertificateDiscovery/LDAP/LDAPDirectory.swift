@@ -18,14 +18,14 @@ package struct LDAPDirectory: Sendable {
 
     /// The result of a search.
     package struct Answer: Sendable {
-        /// The maximum number of values, of the bytes of one, and of the bytes of all that are read.
+        // The maximum number of values, the maximum size of one value, and that of all values together, in bytes.
         private static let maximumCount = 100
         private static let maximumValue = 1 << 18
         private static let maximumSize = 1 << 20
 
         /// The values of the certificate attributes.
         package private(set) var values: [[UInt8]] = []
-        /// False if the search ended at a limit, so that the directory may have other certificates for the address.
+        /// False if a limit was exceeded, so that the directory may have other certificates for the address.
         package internal(set) var isComplete = true
         /// Whether nothing more is read.
         private(set) var isFull = false

@@ -90,7 +90,8 @@ package struct LDAPURL: Hashable, Sendable {
 
     private static func isOfName(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || "-.;".utf8.contains(byte) }
 
-    /// The parts of the filter between the places of `%s`, percent-decoded; nil if a part is not UTF-8 or contains a NUL.
+    /// The parts of `text` between the places of `%s`, percent-decoded; nil if the percent-encoding is malformed, or a part is
+    /// not UTF-8 or contains a NUL.
     private static func decoded(_ text: String) -> [String]? {
         var pieces: [[UInt8]] = [[]]
         var bytes = text.utf8.makeIterator()

@@ -9,7 +9,7 @@ package import PKIX
 package actor RevocationFetcher: RevocationSource {
     /// A service that gave no usable answer, and the reason.
     package struct Outage: Hashable, Sendable {
-        /// The URL of the service, as in the certificate.
+        /// The URL of the service, as in the certificate; for a delta list, as in the complete list.
         package let url: String
         /// The reason.
         package let error: RevocationError
@@ -39,7 +39,7 @@ package actor RevocationFetcher: RevocationSource {
     /// The services that did not answer or could not be reached, as host and port (`ServiceURL.service`). These services are
     /// not asked again.
     package private(set) var silentServices: Set<String> = []
-    /// The services that sent any answer, usable or not, as host and port.
+    /// The services that sent a DER element, usable or not, as host and port. An HTTP error does not count as an answer.
     package private(set) var answeringServices: Set<String> = []
     /// Services that are not asked because they recently did not answer, each with the time of that failure.
     private let knownSilence: [String: Date]
@@ -56,7 +56,8 @@ package actor RevocationFetcher: RevocationSource {
     /// The time limit of one request.
     nonisolated var timeLimit: Duration { client.timeLimit }
 
-    /// A source for one verdict, which delays the verdict by at most `VerdictRevocation.timeLimit` in total.
+    /// A source for one verdict, which delays the verdict by at most `VerdictRevocation.timeLimit` in total, or by the time
+    /// limit of one request if that is longer.
     nonisolated package func forOneVerdict() -> any RevocationSource { VerdictRevocation { self } }
 
     /// Queries the services that the certificates at the indices `places` of `chain` name: first responders, then lists.

@@ -68,6 +68,7 @@ final class UnboundContext {
     ///
     /// - Parameter count: waits only for the answers to this number of queries, the first ones. The others get an outage if
     ///   they have no answer by then.
+    /// - Throws: `DiscoveryOutage` if libunbound reports an error.
     func answers(
         to count: Int,
         until deadline: ContinuousClock.Instant

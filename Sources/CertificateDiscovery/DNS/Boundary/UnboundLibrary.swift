@@ -16,7 +16,7 @@ struct UnboundLibrary: Sendable {
 
     /// The loaded library.
     ///
-    /// - Throws: `DiscoveryOutage` if the library is not installed.
+    /// - Throws: `DiscoveryOutage` if the library is not installed or lacks a function.
     static var shared: UnboundLibrary { get throws(DiscoveryOutage) { try loaded.get() } }
 
     let create: ub_ctx_create_function

@@ -9,7 +9,9 @@ struct PeerAddress: Sendable {
     /// The maximum number of addresses that are tried for a name.
     private static let maximumCount = 4
 
-    /// Resolves `host` with the system's resolver. Blocks the thread.
+    /// Resolves `host` with the system's resolver, and returns at most four addresses. Blocks the thread.
+    ///
+    /// - Throws: `.notReached` if the name cannot be resolved.
     static func all(of host: String, port: UInt16) throws(RevocationError) -> [PeerAddress] {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
@@ -50,8 +52,8 @@ struct PeerAddress: Sendable {
         }
     }
 
-    /// Whether the address is on the public Internet. Loopback, private, link-local, carrier-grade NAT, documentation and
-    /// multicast addresses are not public, nor are NAT64 addresses that embed such an IPv4 address.
+    /// Whether the address is on the public Internet. Not public are, among others, loopback, private, link-local,
+    /// carrier-grade NAT, documentation and multicast addresses, and NAT64 addresses that embed such an IPv4 address.
     ///
     /// The registries of RFC 6890
     var isPublic: Bool {

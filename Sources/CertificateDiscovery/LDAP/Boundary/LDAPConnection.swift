@@ -5,8 +5,8 @@ import Foundation
 ///
 /// Sets every relevant option that libldap would otherwise read from configuration files and the environment.
 package final class LDAPConnection {
-    /// The maximum number of entries that one search returns. The number of messages (entries and referrals) is limited as
-    /// well.
+    /// The size limit of a search in entries, which the server applies. A server could ignore it, so the number of messages
+    /// (entries and referrals) that are read is limited as well.
     private static let maximumEntries = 20
     private static let maximumMessages = 40
     /// The maximum size of one message of the server, in bytes.

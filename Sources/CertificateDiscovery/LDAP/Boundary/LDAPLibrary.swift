@@ -18,7 +18,7 @@ struct LDAPLibrary: Sendable {
 
     /// The loaded library.
     ///
-    /// - Throws: `DiscoveryOutage` if the library is not installed.
+    /// - Throws: `DiscoveryOutage` if the library is not installed or lacks a function.
     static var shared: LDAPLibrary { get throws(DiscoveryOutage) { try loaded.get() } }
 
     let initialize: ldap_initialize_function
