@@ -5,8 +5,8 @@ import PKIX
 package import SMIMEStore
 
 extension Store {
-    /// The known faults of the certificates of `accounts`, according to the store and to the revocation lists in the folder
-    /// that a setting names. A list that cannot be read is ignored with a warning.
+    /// The known faults of the certificates of `accounts`, according to the store and to the revocation lists in the
+    /// folder that a setting names. A list or folder that cannot be read is ignored with a warning.
     package func verdicts(
         on accounts: [Account],
         at time: Date,
@@ -20,7 +20,8 @@ extension Store {
         return try await self.accounts.verdicts(on: groups, at: time, under: options)
     }
 
-    /// Whether the store has data that a backup of accounts may lack: settings, and rules for senders without an account.
+    /// Whether the store has settings other than ciphers, or rules for senders without an account. A backup of accounts
+    /// does not contain them.
     package func hasMoreThanAccounts() async throws -> Bool {
         let settings = try await settings.all().keys.filter { $0 != RestoredCiphers.setting.rawValue }
         let accounts = Set(try await accounts.all().map(\.address.text))

@@ -8,7 +8,8 @@ package struct Doctor: Sendable {
 
     /// - Parameters:
     ///   - time: the time at which certificates must be valid.
-    ///   - warn: called for each file in the folder of revocation lists that is not a revocation list.
+    ///   - warn: called for each file that is ignored in the folder of revocation lists, and if that folder cannot be
+    ///     read.
     package init(at time: Date, warn: @escaping @Sendable (String) -> Void = { _ in }) {
         self.time = time
         self.warn = warn

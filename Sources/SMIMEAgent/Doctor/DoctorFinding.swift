@@ -8,7 +8,7 @@ package struct DoctorFinding: Sendable {
 
     /// How soon the finding must be repaired.
     package enum Urgency: Int, CaseIterable, Comparable, Sendable {
-        /// No action is needed.
+        /// Nothing is wrong, or smime works in spite of the fault.
         case never
         /// The finding should be repaired soon.
         case soon

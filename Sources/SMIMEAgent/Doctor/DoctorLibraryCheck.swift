@@ -68,7 +68,7 @@ struct DoctorLibraryCheck: DoctorCheck {
         }
     }
 
-    /// A clock that has not been set shows a time before this program was written.
+    /// Reports a clock that shows a time before this program was written: such a clock has not been set.
     mutating func checkClock(_ time: Date) {
         let written = Date(timeIntervalSince1970: 1_767_225_600)
         if time < written {

@@ -1,8 +1,8 @@
 import SMIMEStore
 
 extension DoctorPostfixCheck {
-    /// Checks that each port has the filter for its direction. Mail of this host's users that passes only the incoming
-    /// filter, or no filter, is sent unencrypted, even if a rule requires encryption.
+    /// Checks that `port` has the filter for its direction. Mail of this host's users that passes only the incoming
+    /// filter, or no filter, is sent unsigned and unencrypted, even if a rule requires more.
     mutating func checkDirection(of port: PostfixConfiguration.Service) {
         guard let senders = PostfixSenders(of: port, in: configuration) else { return }
         let route = configuration.route(of: port)
@@ -63,7 +63,8 @@ extension DoctorPostfixCheck {
 }
 
 extension DoctorPostfixCheck {
-    /// Checks the limits that make Postfix split mail among several filter runs, or end the filter too early.
+    /// Checks the limits that make Postfix split mail among several filter runs, or end the filter too early; and the
+    /// filter's option `--sendmail`.
     mutating func checkLimits(of service: PostfixConfiguration.Service) {
         checkRecipientLimit(of: service)
         if let limit = configuration.seconds("\(service.name)_time_limit"), limit <= timeLimit {
@@ -91,8 +92,8 @@ extension DoctorPostfixCheck {
         }
     }
 
-    /// Checks a port with a filter: the smtpd behind the filter must expand the aliases, not this port; and mail of the
-    /// largest size that this port accepts must not exceed Postfix's limit after signing and encryption.
+    /// Checks a port with a filter: aliases must be expanded once, behind the filter and not at this port; and mail of
+    /// the largest size that this port accepts must not exceed Postfix's limit after signing and encryption.
     mutating func checkMail(of port: PostfixConfiguration.Service) {
         let name = "receive_override_options"
         let options = port.override(name) ?? configuration.parameters[name] ?? ""

@@ -34,7 +34,7 @@ extension DoctorPostfixCheck {
         }
     }
 
-    /// Postfix's clients break longer lines, which makes signatures over them invalid before they are verified.
+    /// Checks that Postfix's client does not break long lines, because a signature over a broken line is invalid.
     private mutating func checkLineLength(of service: PostfixConfiguration.Service) {
         let name = "\(service.program)_line_length_limit"
         guard let limit = configuration.number(name, of: service), limit > 0 else { return }
@@ -83,7 +83,7 @@ extension DoctorPostfixCheck {
         if findings.count == before { add("mta-filter", .ok, text: "\(route.name): \(port.name)") }
     }
 
-    /// Checks that Postfix has the ports to which the service sends its results.
+    /// Checks that Postfix has the ports of this host to which the service sends its results.
     mutating func checkNextHops() {
         for hop in configuration.nextHops where hop.isTCP {
             let parts = hop.address.split(separator: ":").map(String.init)

@@ -120,7 +120,8 @@ struct DoctorStoreCheck: DoctorCheck {
     /// only certificates for the other purpose: that is intended.
     private mutating func checkMissingIdentity(of account: Account, for purpose: IdentitySelection.Purpose) {
         let certificates = account.identities.map(\.certificate)
-        // An account may lack a key on purpose: it makes its address known, but mail from it is not signed.
+        // An account may lack a key on purpose: the account makes its address known, but mail from this address is not
+        // signed.
         let isMeant =
             certificates.isEmpty
             || certificates.contains { purpose == .signing ? $0.canEncrypt : $0.canSign }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Source: master(5), pipe(8), postconf(1)
 package struct PostfixConfiguration: Sendable {
-    /// The filter for outgoing and the filter for incoming mail.
+    /// The direction of the mail that a filter processes.
     enum Direction: String, Sendable {
         case incoming, outgoing
     }
@@ -33,7 +33,7 @@ package struct PostfixConfiguration: Sendable {
             return command.count > 2 && command[0].hasSuffix("smime") && command[1] == "filter" ? command : nil
         }
 
-        /// The value of the filter's option `name`, which is the argument after it, or follows it after `=`.
+        /// The value of the filter's option `name`: the next argument, or the text after `name=`.
         func option(_ name: String) -> String? {
             let arguments = filterArguments
             guard let place = arguments.firstIndex(where: { $0 == name || $0.hasPrefix("\(name)=") }) else {
@@ -116,8 +116,8 @@ package struct PostfixConfiguration: Sendable {
     /// The remedy for `failure`.
     private(set) var remedy = DoctorRemedy.findPostfix
 
-    /// The value of `name`, or Postfix's default if no configuration file sets it; nil if Postfix does not know the
-    /// parameter.
+    /// The value of `name` in effect for `port`, or in main.cf if `port` is nil. Postfix's default counts as set in
+    /// main.cf. Nil if the value is not a number, or Postfix does not know the parameter.
     func number(_ name: String, of port: Service? = nil) -> Int? {
         (port?.override(name) ?? parameters[name]).flatMap { Int($0) }
     }
@@ -226,7 +226,7 @@ extension PostfixConfiguration {
         return list.split { ", {}\t".contains($0) }.map(String.init).filter { $0.contains(":") }
     }
 
-    /// The services in master.cf that pass mail to `smime serve`.
+    /// The services in master.cf that pass mail to `smime serve` as a content filter.
     var serveTransports: [Service] {
         let names = Set(
             services.compactMap { route(of: $0).flatMap { $0.address != nil && !$0.isMilter ? $0.name : nil } }
@@ -242,8 +242,9 @@ extension PostfixConfiguration {
             && services.contains { route(of: $0)?.address != nil }
     }
 
-    /// Whether `address` belongs to `smime serve`: one of the listeners in the service's options, or else an address or
-    /// service with `smime` in its name. The names decide if the options are elsewhere or cannot be read.
+    /// Whether `address` belongs to `smime serve`: it is one of the listeners in the service's options, or contains
+    /// `smime`, or the service in master.cf has a name that begins with `smime`. The names are needed if the options
+    /// are elsewhere or cannot be read.
     private func isServe(_ address: String, named name: String) -> Bool {
         listeners.contains { $0.address == address } || name.hasPrefix("smime") || address.contains("smime")
     }

@@ -5,7 +5,7 @@ package import PKIX
 public import SMIME
 package import SMIMEStore
 
-/// An error of the sending agent or the receiving agent.
+/// An error in sending, receiving, importing or restoring.
 package enum AgentError: Error, Sendable {
     /// The directory cannot be read.
     case unreadableFolder(path: String)
@@ -13,7 +13,8 @@ package enum AgentError: Error, Sendable {
     case unreadable(file: String, because: any Error)
     /// A file that is not mail is larger than a file of keys and certificates may be.
     case tooBigForKeys(file: String)
-    /// A file requires more iterations of key derivation than are allowed; `more` is a limit that would allow them.
+    /// A file requires more iterations of key derivation than are allowed; `more` is a higher limit to try, which may
+    /// still be too low.
     case tooManyIterations(file: String, allowed: Int, more: Int)
     /// A file that should hold only certificates also holds private keys.
     case holdsPrivateKeys(file: String)
@@ -34,7 +35,8 @@ package enum AgentError: Error, Sendable {
     case doubtfulAuthor(why: String)
     /// The signer is unknown: no account was named, and the message has no author.
     case noSigner
-    /// The account has no identity that can sign; the accounts in `fitting` could sign as the author.
+    /// There is no such account, or it has no identity that can sign; the accounts in `fitting` could sign as the
+    /// author.
     case unusableSigner(KeystoreError, fitting: [EmailAddress])
     /// The certificate does not name the author; the accounts in `fitting` could sign as the author.
     case signerNotAuthor(EmailAddress, Certificate, fitting: [EmailAddress])
@@ -52,7 +54,7 @@ package enum AgentError: Error, Sendable {
     ///
     /// `isOutage` says whether the only reason is that a service or a source did not answer.
     case noUsableCertificate([RecipientChoice], isOutage: Bool)
-    /// The file contains no certificate that can be encrypted to.
+    /// The file contains no certificate, or only those of authorities.
     case noRecipientCertificate(file: String)
     /// The key of a certificate in the file is too short for encryption.
     case weakRecipientKey(file: String, Certificate)

@@ -10,8 +10,8 @@ package struct DirectoryChange {
 
     /// - Parameters:
     ///   - name: the entry's distinguished name (RFC 4514); if nil, a name is derived from the address.
-    ///   - smimeCertificate: a signature over empty content, which carries the whole chain and the ciphers that the person's
-    ///     programs can read (RFC 2798 §2.8).
+    ///   - smimeCertificate: a signature over empty content, which carries the chain without its root, and the ciphers
+    ///     that the person's programs can read (RFC 2798 §2.8).
     package init(
         of address: EmailAddress,
         name: String?,

@@ -11,8 +11,8 @@ package struct PublishedCertificates: Sendable {
     package let signing: Certificate?
     /// The certificate that others encrypt to; nil if none can be used.
     package let encryption: Certificate?
-    /// The authorities above both certificates. Roots are left out, because correspondents must get a root from the authority
-    /// itself.
+    /// The authorities above both certificates, or above the unusable one. Roots are left out, because correspondents
+    /// must get a root from the authority itself.
     package let authorities: [Certificate]
 
     /// The signing and the encryption certificate, without the authorities; only one if both are the same.
@@ -22,8 +22,8 @@ package struct PublishedCertificates: Sendable {
 
     /// - Parameters:
     ///   - fingerprint: the only certificate to publish; if nil, the certificates in use are published.
-    ///   - keepsUnusable: whether the certificate `fingerprint` is returned even if it is unusable today, as in an export for
-    ///     its owner.
+    ///   - keepsUnusable: whether it is no error if the certificate `fingerprint` is unusable today, as in an export
+    ///     for its owner. `signing` and `encryption` are then nil.
     ///   - verdicts: the known faults of the account's certificates.
     /// - Throws: `KeystoreError.noUsableIdentity` if no certificate can be used today, `KeystoreError.unknownCertificate`
     package init(

@@ -3,14 +3,14 @@ package import Foundation
 import PKIX
 package import SMIMEStore
 
-/// Stores the certificates of a directory's LDIF file, of any number, in transactions of about a thousand each. Importing
-/// the same file again changes nothing, so an interrupted import can be repeated.
+/// Stores the certificates in an LDIF file of a directory, however many there are, in transactions of about a thousand
+/// each. Importing the same file again changes nothing, so an interrupted import can be repeated.
 package struct DirectoryImport {
     /// The result of the import of one file.
     package struct Outcome: Equatable, Sendable {
         /// How many directory entries were read.
         package fileprivate(set) var entries = 0
-        /// How many certificates of addresses were stored, and how many were already in the store.
+        /// How many certificates of addresses were stored (`new`), and how many were already in the store (`known`).
         package fileprivate(set) var new = 0
         package fileprivate(set) var known = 0
         /// How many certificates of authorities were stored that were not in the store before.
@@ -37,7 +37,8 @@ package struct DirectoryImport {
     /// Reads and stores everything.
     ///
     /// - Parameter progress: called after each transaction with the results so far.
-    /// - Throws: the errors of reading and of `Store.add`; certificates that were stored before an error remain.
+    /// - Throws: `CancellationError`, the errors of reading and of `Store.add`; certificates that were stored before an
+    ///   error remain.
     package mutating func run(_ reader: any ByteReader, progress: (Outcome) -> Void = { _ in }) async throws -> Outcome
     {
         var parser = LDIFReader()

@@ -60,10 +60,11 @@ package struct FileImport {
     ///
     /// - Parameters:
     ///   - existing: the store; nil if there is none yet.
-    ///   - writable: opens the store if `existing` is nil; called only if there is something to store.
+    ///   - writable: opens the store if `existing` is nil; called only if there is something to store, or mail to learn
+    ///     from.
     ///   - unreadable: called for mail that cannot be read.
     ///   - learned: called with the result of each batch of mail.
-    ///   - warn: called for what was ignored, such as files that are not revocation lists.
+    ///   - warn: called for what was ignored in the folder of revocation lists, such as files without a list.
     ///   - describe: makes the sentence of a problem from an error.
     /// - Throws: `AgentError.unnamedIdentity`, `.unconfirmedKey`, `.nothingToImport`, `.nothingLearned`, `KeystoreError`,
     ///   and the reason why learning ended early if there was nothing else to store.

@@ -5,10 +5,12 @@ import SMIME
 package import SMIMEStore
 
 extension ImportBatch {
-    /// Adds the certificates of a file; `place` sorts each certificate.
+    /// Adds the certificates and revocation lists of a file; `place` adds each certificate to the right items of the
+    /// batch.
     ///
     /// - Parameter file: the file's name in messages.
-    /// - Throws: `AgentError.holdsPrivateKeys`: private keys must be imported explicitly.
+    /// - Throws: `AgentError.holdsPrivateKeys`, because private keys must be imported explicitly; the errors of
+    ///   `place`.
     package mutating func add(
         _ items: [KeyMaterial],
         of file: String,
@@ -31,7 +33,8 @@ extension ImportBatch {
     ///
     /// - Parameters:
     ///   - authorities: further certificates, which are only added as intermediates.
-    ///   - named: the certificates to add, whatever addresses they name, with the authorities above them; if empty, all.
+    ///   - named: the certificates to add, whatever addresses they name, with the authorities above them; if empty, the
+    ///     rules above decide, and all authorities are added.
     ///   - isChosen: whether the user chose a file of certificates. Those in a mail are only added for addresses that they
     ///     name, and for no whole domain, unless they are in `named`.
     /// - Returns: the certificates that were left out because they do not name the address.

@@ -39,7 +39,7 @@ package struct ImportPlan {
     ///
     /// - Parameter renewals: the certificates in `contents` that renew a certificate for a key in the store.
     /// - Throws: `AgentError.unnamedIdentity` for an identity without any address if no account was given,
-    ///   `AgentError.nothingToImport` if there is nothing that could be stored.
+    ///   `AgentError.nothingToImport` if there is neither an item to store nor mail to learn from.
     package mutating func add(_ contents: ImportedFiles, renewals: [ImportBatch.IdentityItem] = []) throws {
         problems += contents.problems
         if let account, contents.identities.isEmpty, renewals.isEmpty {

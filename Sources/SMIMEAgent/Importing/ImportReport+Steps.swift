@@ -15,8 +15,9 @@ package enum ImportStep: Sendable {
 }
 
 extension Store {
-    /// The next steps after the import: first to trust the root if the chain ends at no trust anchor, then to use the
-    /// identity. If only an authority's own certificate was imported, to trust it.
+    /// The next steps after the import of an identity: first, if the chain ends at no trust anchor, to trust its root
+    /// or to import the missing issuer; then to sign with the identity. After an import with exactly one root and no
+    /// identity, the step is to trust that root.
     ///
     /// - Parameter systemAnchors: whether the system's trust anchors are used.
     package func nextSteps(
@@ -45,7 +46,8 @@ extension Store {
         return steps
     }
 
-    /// The root in `report` if it is the only one, and no trust anchor. A certificate with an address may belong to a person.
+    /// The root in `report` if it is the only one and no trust anchor, and the report has no identity. A self-issued
+    /// certificate with an address is not considered a root here, because it may belong to a person.
     private func untrustedRoot(in report: ImportReport) async throws -> Certificate? {
         let roots = report.intermediates.map(\.certificate).filter { $0.isSelfIssued && $0.addresses.isEmpty }
         guard report.identities.isEmpty, roots.count == 1, let root = roots.first else { return nil }

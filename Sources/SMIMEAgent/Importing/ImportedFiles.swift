@@ -85,8 +85,8 @@ package struct ImportedFiles {
         }
     }
 
-    /// Lends the passphrase of `file` to `body`. If the file requires too many iterations, the error names a limit that would
-    /// allow them.
+    /// Lends the passphrase of `file` to `body`. If the file requires too many iterations, the error names a higher
+    /// limit to try.
     private func open<Value>(
         _ file: String,
         isLocked: Bool,
@@ -128,7 +128,7 @@ package struct ImportedFiles {
 
 /// Supplies passphrases for imported files.
 package protocol ImportPassphrases {
-    /// Whether one passphrase was given for all files; otherwise the user is asked for each.
+    /// Whether one passphrase was given for all files. Otherwise `passphrase(for:)` is called for each file.
     var isGiven: Bool { get }
 
     /// The passphrase of the file at `path`; `-` is standard input.
@@ -148,8 +148,8 @@ final class ImportPassphrase {
 
     init(_ source: any ImportPassphrases) { self.source = source }
 
-    /// Lends the passphrase of `file` to `body`. If no passphrase was given, `body` is first called with nil, which also
-    /// opens files with an empty passphrase.
+    /// Lends the passphrase of `file` to `body`. If no passphrase was given, or the file is not locked, `body` is first
+    /// called with nil, which also opens files with an empty passphrase.
     func open<Value>(
         _ file: String,
         isLocked: Bool,

@@ -1,6 +1,7 @@
 import ByteStreams
 
-/// Finds the certificates in LDIF, the text form of directories, piece by piece. At most one value is in memory at a time.
+/// Finds the certificates in LDIF, the text form of directories, piece by piece. Only the values that end in the
+/// current piece, and the line being read, are in memory.
 ///
 /// Entries and changes are read in the same way; deleted values are skipped.
 ///
@@ -10,7 +11,7 @@ package struct LDIFReader {
     package enum Item: Equatable, Sendable {
         /// A value of `userCertificate` or `userSMIMECertificate`; it is not parsed.
         case certificate([UInt8])
-        /// A value that is not base64, is a URL, or is too long.
+        /// A value that is not base64, is a URL, is empty, or is too long.
         case unreadable
     }
 
@@ -25,7 +26,7 @@ package struct LDIFReader {
     package private(set) var entries = 0
     /// The current line of the file, as far as it was read.
     private var physical: [UInt8] = []
-    /// The line before folding, which continuation lines may still extend.
+    /// The unfolded line so far, which continuation lines may still extend.
     private var logical: [UInt8] = []
     private var isLineTooLong = false
     private var isTooLong = false

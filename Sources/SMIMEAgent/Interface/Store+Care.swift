@@ -51,10 +51,11 @@ extension Store {
         }
     }
 
-    /// Replaces the store in `folder` by a copy that `backUp` made, while other programs may use the store (`smime store
-    /// restore`).
+    /// Replaces the store in `folder` with a copy that `backUp` made, while other programs may use the store (`smime
+    /// store restore`).
     ///
-    /// - Throws: `.malformed` for a file that is not a copy of a store or is damaged, `.file`, `.storeUnusable`, `.storeBusy`
+    /// - Throws: `.malformed` for a file that is not a copy of a store, is damaged, or is the store itself; `.file`,
+    ///   `.storeUnusable`, `.storeBusy`
     public static func restore(_ folder: String, from file: String) async throws(SMIMEError) -> StoreRestored {
         try await SMIMEError.inBackground { try await restore(StoreLocation(home: folder), copy: file) }
     }

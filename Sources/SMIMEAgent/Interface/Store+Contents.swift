@@ -33,8 +33,9 @@ extension Store {
     /// - Throws: `.file`
     public func finish() async throws(SMIMEError) { try await SMIMEError.inBackground { try await close() } }
 
-    /// Stores the keys, certificates and revocation lists in bytes of PKCS#12, PEM, DER or PKCS#7 in one transaction, as
-    /// `smime import` does. Items that are already in the store do not change.
+    /// Stores the keys, certificates and revocation lists in bytes of PKCS#12, PEM, DER or PKCS#7 in one transaction,
+    /// as `smime import` does. Items that are already in the store do not change, except that `trusting` also applies
+    /// to them.
     ///
     /// - Parameters:
     ///   - bytes: the content of a file.
@@ -100,7 +101,8 @@ extension Store {
         try await SMIMEError.inBackground { try await recipients.all() }
     }
 
-    /// The certificate that mail to `address` would be encrypted to; nil if there is none that may be used.
+    /// The certificate that mail to `address` would be encrypted to; nil if there is none that may be used, or if a
+    /// source or a revocation service that could decide this did not answer.
     ///
     /// - Throws: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public func recipient(_ address: EmailAddress, at time: Date = .now) async throws(SMIMEError) -> Certificate? {

@@ -22,7 +22,7 @@ extension Store: KeyProvider {
     /// The trust settings for `certificates`: the store's trust anchors, pinned certificates and revocation lists, the lists
     /// in the folder of the setting `revocation.directory`, and the system's trust anchors.
     ///
-    /// - Throws: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
+    /// - Throws: `.storeUnusable`, `.storeBusy`
     public func trust(for certificates: [Certificate]) async throws(SMIMEError) -> TrustStore {
         try await SMIMEError.inBackground { try await StoreKeyProvider(self).trust(for: certificates) }
     }

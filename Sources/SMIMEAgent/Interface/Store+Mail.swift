@@ -18,10 +18,11 @@ extension Store {
 
     /// The identity that signs a mail with `header`, with the certificates that accompany the signature.
     ///
-    /// The account of From signs. Its identity for that address signs, or else its current identity if a person assigned that
-    /// identity to the account (`smime sign`).
+    /// The account of the address in From signs, as with `smime sign`: with its identity that names this address, or
+    /// else with its current identity if a person assigned that identity to the account.
     ///
-    /// - Throws: `.doubtfulAuthor`, `.unusableSigner`, `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
+    /// - Throws: `.doubtfulAuthor`, `.unusableSigner`, `.unusableSetting`, `.storeLocked`, `.wrongPassphrase`,
+    ///   `.storeUnusable`, `.storeBusy`
     public func signer(for header: HeaderBlock, at time: Date = .now) async throws(SMIMEError) -> Identity {
         try await SMIMEError.inBackground {
             var options = ValidationOptions()
@@ -33,8 +34,8 @@ extension Store {
     /// `mail` signed and encrypted as by `smime encrypt --sign`:
     ///
     /// - The account of From signs.
-    /// - One copy is encrypted to To, Cc and the author. Each Bcc recipient gets a separate copy that names no other Bcc
-    ///   recipient.
+    /// - One copy is encrypted to To, Cc and the author. Each Bcc recipient gets a separate copy, which is encrypted to
+    ///   that recipient and the author.
     /// - Settings and announced capabilities choose the cipher.
     /// - The account and the settings choose the header protection.
     ///
@@ -43,9 +44,9 @@ extension Store {
     ///
     /// With encryption, throws unless every recipient has a usable certificate.
     ///
-    /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`,
-    ///   `.doubtfulAuthor`, `.malformed`, `.unusableSigner`, `.serviceUnavailable`, `.unusableSetting`, `.storeLocked`,
-    ///   `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
+    /// - Throws: `.unusableRecipient` if there is no recipient, or with every recipient without a usable certificate;
+    ///   `.noCommonCipher`, `.doubtfulAuthor`, `.malformed`, `.unusableSigner`, `.serviceUnavailable`,
+    ///   `.unusableSetting`, `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
     public func protect(
         _ mail: Message,
         signing: Bool = true,
@@ -95,8 +96,9 @@ extension Store {
     /// The copies, with recipients and cipher, that `protect` would make of a mail with `header`: one for To, Cc and the
     /// author, and one for each Bcc recipient and the author.
     ///
-    /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`,
-    ///   `.doubtfulAuthor`, `.malformed`, `.serviceUnavailable`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`
+    /// - Throws: `.unusableRecipient` if there is no recipient, or with every recipient without a usable certificate;
+    ///   `.noCommonCipher`, `.doubtfulAuthor`, `.malformed`, `.serviceUnavailable`, `.unusableSetting`,
+    ///   `.storeUnusable`, `.storeBusy`
     public func recipients(
         of header: HeaderBlock,
         at time: Date = .now

@@ -34,7 +34,8 @@ package struct Harvest: Sendable {
         case valid(VerifiedMessage, isUnquoted: Bool)
     }
 
-    /// The result for one message, without the message: the results of a whole batch wait in memory before they are stored.
+    /// The result for one message, without the message's content: the results of a whole batch wait in memory before
+    /// they are stored.
     private struct Outcome: Sendable {
         let index: Int
         let place: MailSources.Place
@@ -85,7 +86,8 @@ package struct Harvest: Sendable {
         return report
     }
 
-    /// The next message; unreadable ones are counted and skipped.
+    /// The next message. Directory entries that cannot be opened are added to `report`, paths that cannot be read are
+    /// passed to `unreadable`; both are skipped.
     private func next(
         _ sources: MailSources,
         _ report: inout HarvestSummary,

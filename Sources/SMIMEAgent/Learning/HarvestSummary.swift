@@ -28,7 +28,7 @@ package struct HarvestSummary: Sendable {
         }
     }
 
-    /// A message that nothing was learned from.
+    /// A message that nothing was learned from, other than an unsigned one; or a directory entry that cannot be opened.
     package struct Refusal: Sendable {
         package let place: MailSources.Place
         package let reason: Reason
@@ -42,7 +42,8 @@ package struct HarvestSummary: Sendable {
         case error(any Error)
     }
 
-    /// The most refusals, and the most unquoted messages, that are listed; the summary gives only the number of the others.
+    /// The most refusals, and the most unquoted messages, that are listed. Of further refusals, the summary gives only
+    /// the number; further unquoted messages are left out.
     private static let maximumCount = 10_000
 
     /// How many messages were judged.

@@ -22,7 +22,7 @@ package final class MailSources {
         package var name: String { number.map { "\(file), message \($0)" } ?? file }
     }
 
-    /// A directory entry that cannot be opened, with the reason.
+    /// A directory entry that cannot be opened because its name is not UTF-8.
     package struct Refusal: Error {
         package let place: Place
         package let reason: String
@@ -61,8 +61,8 @@ package final class MailSources {
 
     /// The next message; nil at the end.
     ///
-    /// - Throws: `AgentError` for a path that cannot be read, `Refusal` for a directory entry that cannot be opened. The next
-    ///   call continues with the following entry.
+    /// - Throws: `AgentError` for a file or directory that cannot be read, `Refusal` for a directory entry whose name
+    ///   is not UTF-8. The next call continues with the following entry.
     package func next() throws -> Item? {
         while true {
             if let item = try nextInMailbox() { return item }

@@ -37,7 +37,9 @@ package struct CommandSource: RemoteSource {
         return answer
     }
 
-    /// The path of the program, if it can be run.
+    /// The path of the program.
+    ///
+    /// - Throws: `SourceOutage` if the program cannot be run.
     package func state() throws(SourceOutage) -> String {
         guard access(path, X_OK) == 0 else { throw SourceOutage("\(path): \(String(cString: strerror(errno)))") }
         return path
@@ -48,7 +50,8 @@ extension SourceAnswer {
     /// The outage of an address whose answer arrived in time, but takes too long to read.
     static let readingTooLong = DiscoveryOutage("its answer about the address takes too long to read")
 
-    /// Calls `question` for each of `addresses`, and records outages.
+    /// Calls `question` for each of `addresses` until the time limit is exceeded, and records outages. The addresses
+    /// after that have an outage, too.
     ///
     /// - Parameter isOneServer: whether all addresses are looked up at one server.
     /// - Throws: `SourceOutage` if there is one server, and it exceeded the time limit before it answered about any

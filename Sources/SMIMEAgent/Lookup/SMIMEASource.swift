@@ -25,8 +25,8 @@ package struct SMIMEASource: RemoteSource {
         var questions: [(scope: AddressScope, name: String)] = []
         for scope in addresses { questions += try Self.names(of: scope).map { (scope, $0) } }
         let found: [SecureResolver.Answer]
-        // Throws if the resolver is silent. If only the name servers of a domain are, other domains must not suffer: anyone
-        // can have such a domain.
+        // Throws if the resolver is silent. If only the name servers of one domain are silent, other domains have no
+        // outage: anyone can have such a domain.
         do throws(DiscoveryOutage) {
             found = try resolver.answers(about: questions.map(\.name), until: deadline)
         } catch { throw SourceOutage(error.reason) }
@@ -36,14 +36,17 @@ package struct SMIMEASource: RemoteSource {
         return answer
     }
 
-    /// Which trust anchors of DNSSEC are used, if they can be read.
+    /// Which trust anchors of DNSSEC are used.
+    ///
+    /// - Throws: `SourceOutage` if they cannot be read.
     package func state() throws(SourceOutage) -> String {
         do throws(DiscoveryOutage) { return "DNSSEC by \(try resolver.anchorFile())" } catch {
             throw SourceOutage(error.reason)
         }
     }
 
-    /// The DNS names for an address: with the local part as written, and in lower case.
+    /// The DNS names for an address: with the local part as written, and in lower case; for a whole domain, the
+    /// wildcard name.
     private static func names(of scope: AddressScope) throws(SourceOutage) -> [String] {
         guard let address = scope.address else { return [SMIMEAName.wildcard(String(scope.key.dropFirst()))] }
         let folded = String(address.key.dropLast(address.asciiDomain.count + 1))

@@ -14,8 +14,8 @@ extension ReadMail {
     /// - Throws: `OpenSSLError` if libcrypto has no SHA-256.
     package func page() throws(OpenSSLError) -> String {
         let hash = Data(try DigestAlgorithm.sha256.digest(Array(Self.style.utf8))).base64EncodedString()
-        // The title begins with the word for mail, so that in the browser's list of windows the subject cannot pose as
-        // another page.
+        // The title begins with "Mail", so that in the browser's list of windows the subject cannot pose as another
+        // page.
         let subject = shownFields.first { $0.name == "Subject" }?.value
         let title = "Mail" + (subject.map { ": \($0)" } ?? "")
         var lines = [
@@ -65,8 +65,8 @@ extension ReadMail {
         notes(on: text).map { "<p>\($0.prefix(1).uppercased())\($0.dropFirst()).</p>" }
     }
 
-    /// A frame around `content`. Frames inherit the page's security policy; the frame repeats that policy for browsers in
-    /// which they do not.
+    /// A frame around `content`. Frames inherit the page's security policy. For browsers in which they do not, the
+    /// frame has a policy of its own, which forbids all loading.
     private static func frame(_ content: String, lines: Int) -> String {
         let policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">"
         let document = "<!DOCTYPE html><html><head>\(policy)</head><body>\(content)</body></html>"

@@ -91,8 +91,9 @@ extension String {
 extension ReadMail {
     /// The message as plain text for a terminal: the verdict on the first line, the header, the texts, and the attachments.
     ///
-    /// Each line of the mail has a bar in front, so that no text can pose as the verdict, as a field of the header or as a
-    /// notice of smime. Notices begin with `[smime: `; brackets in the mail that begin like a notice are replaced.
+    /// Each line of the mail's texts has a bar in front, so that no text can pose as the verdict, as a field of the
+    /// header or as a notice of smime. Notices begin with `[smime: `; brackets in the mail that begin like a notice are
+    /// replaced.
     ///
     /// - Parameter columns: how many columns the terminal has.
     package func text(columns: Int = 80) -> String {
@@ -129,7 +130,8 @@ extension ReadMail {
 
     private static let prefix = "[smime: "
     private static let bar = "| "
-    /// Precedes the continuation of a wrapped notice, so that no line begins with words of the mail.
+    /// Precedes the continuation of a wrapped verdict, header field or notice, so that no line begins with words of the
+    /// mail.
     private static let indent = "    "
 
     /// Replaces the brackets in `text` and appends the bracket that closes a notice of smime. The caller adds the opening

@@ -87,7 +87,8 @@ package actor OnlineRevocation: RevocationSource {
     /// Stores the fetched lists, the responders' answers and the names of the services without an answer, if the store can be
     /// written.
     ///
-    /// - Returns: why that failed; nil if it succeeded.
+    /// - Returns: why that failed; nil if it succeeded, if there was nothing to store, or if the store is missing or
+    ///   cannot be written.
     package func keep() async -> KeystoreError? {
         guard let fetcher else { return nil }
         var batch = ImportBatch()

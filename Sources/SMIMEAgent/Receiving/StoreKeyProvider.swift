@@ -38,7 +38,8 @@ package struct StoreKeyProvider: KeyProvider {
     /// The identity for the first of `recipients` that belongs to an account of the store and has a key that libcrypto
     /// supports; nil if none belongs to an account.
     ///
-    /// - Throws: `KeystoreError.unsupportedKey` if libcrypto supports none of the keys; what opening the store throws.
+    /// - Throws: `KeystoreError`, such as `.unsupportedKey` if libcrypto supports none of the keys; the errors of
+    ///   opening the store
     package func identity(for recipients: [EntityIdentifier]) async throws -> Identity? {
         try await opening.store().accounts.decryptionKey(matching: recipients)
     }
@@ -51,7 +52,7 @@ package struct StoreKeyProvider: KeyProvider {
     /// The trust settings for `certificates`. If the folder of revocation lists cannot be read, verdicts made with these
     /// settings say so.
     ///
-    /// - Throws: `KeystoreError`, `SettingError`
+    /// - Throws: `KeystoreError`
     package func trust(for certificates: [Certificate]) async throws -> TrustStore {
         let store = try await opening.store()
         var trust = try await store.anchors.trust(judging: certificates, systemAnchors: systemAnchors)

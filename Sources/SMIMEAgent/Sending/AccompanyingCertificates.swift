@@ -10,13 +10,13 @@ package import SMIMEStore
 package struct AccompanyingCertificates: Sendable {
     /// The authorities above both certificates, without roots.
     package let chain: [Certificate]
-    /// The certificate that answers are encrypted to; nil if answers can be encrypted to the signer's certificate, or if
-    /// there is no such certificate.
+    /// The certificate that answers are encrypted to; nil if answers can be encrypted to the signer's certificate, if
+    /// the author is unknown, or if the author has no such certificate.
     ///
     /// RFC 8551 §2.5.3
     package let encryptionCertificate: Certificate?
 
-    /// The certificates and capabilities to send with a signature by `certificate`.
+    /// The certificates to send with a signature by `certificate`.
     ///
     /// - Parameters:
     ///   - identities: the identities to choose the encryption certificate from, if `certificate` cannot be encrypted to.

@@ -2,8 +2,8 @@ package import SMIMEStore
 
 /// Whether there is a usable key or certificate.
 package enum Availability: Hashable, Sendable {
-    /// There is no key or certificate, and never was. `why` is inserted in parentheses after "no usable certificate for …",
-    /// in this case and the following ones.
+    /// There is no key or certificate, not even an unusable one. `why` is inserted in parentheses after "no usable
+    /// certificate for …", in this case and the following ones.
     case missing(why: String)
     /// Unknown, because another host or program could not be reached. Only a message whose rule requires the protection is
     /// deferred.

@@ -7,7 +7,7 @@ package struct MailAuthor: Sendable {
     /// The first mailbox of From.
     package let address: EmailAddress
 
-    /// The first mailbox of From; nil if From has no mailboxes.
+    /// The author in `header`; nil if there is no From, or From has no mailboxes.
     ///
     /// - Throws: `AgentError.severalFrom`, `MIMEError`
     package init?(of header: HeaderBlock) throws {

@@ -6,7 +6,8 @@ package import SMIME
 package import SMIMEStore
 import Synchronization
 
-/// Chooses the certificates that a message is encrypted to: for all recipients, or none.
+/// Chooses the certificates that a message is encrypted to. If a recipient has no usable certificate, the message is
+/// not encrypted for any recipient.
 package struct RecipientPlan: Sendable {
     /// A warning about a reader of the message that does not prevent encryption.
     package enum Warning: Sendable {
@@ -16,7 +17,7 @@ package struct RecipientPlan: Sendable {
         case noAuthor
         /// The author cannot read the message, because the author's certificate was revoked.
         case ownRevoked(EmailAddress, Fingerprint)
-        /// The author cannot read the message, because no account has a certificate for the author.
+        /// The author cannot read the message, because no account has a usable certificate for the author.
         case ownMissing(EmailAddress)
     }
 
@@ -60,7 +61,7 @@ package struct RecipientPlan: Sendable {
     package struct Copy: Sendable {
         package let addresses: [EmailAddress]
         package let negotiation: CipherNegotiation
-        /// The number of the Bcc recipient's copy; nil for the copy to To and Cc.
+        /// The number of a Bcc recipient's copy, starting at 1; nil for the other copy.
         package let number: Int?
     }
 
@@ -198,7 +199,8 @@ extension RecipientPlan.Warning: CustomStringConvertible {
 }
 
 extension [KeyMaterial] {
-    /// The certificates in a file that can be used for encryption. Their chains are not checked.
+    /// The certificates in a file that are not those of authorities. Neither their chains nor their key usage is
+    /// checked.
     ///
     /// - Parameter file: the file's name in messages.
     /// - Throws: `AgentError.noRecipientCertificate`, `AgentError.weakRecipientKey`

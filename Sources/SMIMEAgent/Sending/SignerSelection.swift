@@ -42,16 +42,18 @@ package struct SignerSelection: Sendable {
         self.sendsChain = sendsChain
     }
 
-    /// The signer of a message with `header`. Throws if verifiers would find a mail's signature invalid because of the
-    /// author.
+    /// The signer of a message with `header`.
+    ///
+    /// If the certificate does not name the author, verifiers find the signature invalid, so this is an error. It is
+    /// only a warning if a person assigned the certificate to the author's account.
     ///
     /// - Parameters:
     ///   - isMail: whether the message is a mail, which must have From. For a CMS object outside of mail, From is checked
     ///     only if it is present.
     ///   - options: how revocation is checked, with the available lists.
-    /// - Throws: `AgentError` if From is not exactly one mailbox that all mail programs read as the same address, no account
-    ///   fits, the certificate does not name the message's From or is known to be revoked, or its key cannot sign with the
-    ///   digest.
+    /// - Throws: `AgentError` if From is not exactly one mailbox that all mail programs read as the same address, no
+    ///   account fits, the certificate does not name the author and is not assigned, does not permit signing, or is
+    ///   known to be revoked, or its key cannot sign with the digest; `KeystoreError`
     package func signer(
         for header: HeaderBlock?,
         isMail: Bool = true,

@@ -16,8 +16,8 @@ package struct SigningAvailability: Sendable {
     /// Finds out whether a mail that `sender` sends at `time`, with `author` in From, can be signed. `sender` is nil for the
     /// null sender.
     ///
-    /// - The certificate must name the author, and From must be exactly one mailbox that all mail programs read as the same
-    ///   address: `verify` accepts no other signature.
+    /// - The certificate must name the author, and From must be exactly one mailbox that all mail programs read as the
+    ///   same address: by default, `verify` accepts no other signature.
     /// - A certificate that is known to be revoked does not sign, unless `options` turn revocation checks off.
     /// - A sender who may use one account does not get the signature of another account, whatever From says.
     package init(

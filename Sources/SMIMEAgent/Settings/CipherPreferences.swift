@@ -42,7 +42,8 @@ package struct CipherPreferences: Sendable {
 
     /// `text` with `cipher` as the exception for exactly the address `sender`; without such an exception if `cipher` is nil.
     ///
-    /// - Returns: nil if the address cannot be written in such a text.
+    /// - Returns: nil if the address cannot be written in such a text, or if `cipher` is given and `text` cannot be
+    ///   parsed.
     package static func text(_ text: String, _ sender: EmailAddress, cipher: ContentCipher?) -> String? {
         guard let key = Policy.Pattern("\(sender)")?.key else { return nil }
         let others = text.split(separator: " ").filter { word in

@@ -24,10 +24,10 @@ package actor FolderLists {
     ///   beyond the limits.
     package init(warn: @escaping @Sendable (String) -> Void) { self.warn = warn }
 
-    /// The lists; empty if the setting names no folder. An unreadable folder causes a warning, and a problem in every
-    /// verdict.
+    /// The contents of the folder, without lists if the setting names no folder. An unreadable folder is no error: the
+    /// caller passes `failure` on, so that the verdicts contain a problem. `warn` is called as well.
     ///
-    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    /// - Throws: `KeystoreError`
     package func contents(in store: Store) async throws -> Contents {
         // While one caller reads, the actor lets others in; they wait here. If the read fails, the next caller reads.
         while isReading { await withCheckedContinuation { waiting.append($0) } }

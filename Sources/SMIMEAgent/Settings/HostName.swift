@@ -1,6 +1,7 @@
 import Foundation
 
-/// The name of a host: letters, digits, `-`, `.` and `_` (RFC 1123 §2.1), so that it needs no quoting in a header field.
+/// The name of a host: letters, digits, `-` and `.` (RFC 1123 §2.1), and also `_`. Such a name needs no quoting in a
+/// header field.
 package struct HostName: Hashable, Sendable {
     /// The name with its domain, if the domain is known.
     package let full: String
@@ -23,7 +24,8 @@ package struct HostName: Hashable, Sendable {
         self = name.full.contains(".") ? name : Self.canonical(name.full) ?? name
     }
 
-    /// The name of this host as the system stores it, with or without its domain.
+    /// The name of this host as the system stores it, with or without its domain; `localhost` if that is not the name
+    /// of a host.
     package static var unresolved: HostName {
         var buffer = [CChar](repeating: 0, count: 256)
         let name = gethostname(&buffer, buffer.count - 1) == 0 ? HostName(text(buffer)) : nil

@@ -11,8 +11,8 @@ struct RevocationFolder {
     /// The most bytes of lists, and the most files, that are read.
     private static let (maximumCount, maximumFiles) = (128 << 20, 1000)
 
-    /// Every list in the folder. Files whose names begin with a dot are ignored; unreadable files and files beyond the
-    /// limits are ignored with a warning.
+    /// Every list in the folder. Files whose names begin with a dot are ignored. These are ignored with a warning:
+    /// unreadable files, files without a revocation list, and files beyond the limits.
     ///
     /// - Throws: `SettingError.folderUnreadable` if there is no such folder, or it cannot be read.
     func lists(warn: (String) -> Void) throws(SettingError) -> [FiledRevocationList] {
@@ -29,7 +29,8 @@ struct RevocationFolder {
         var warnings: [String] = []
         let lists = read(files) { warnings.append($0) }
         warnings.forEach(warn)
-        // A file that was replaced during the reading is read again the next time.
+        // `states` is from before the reading, so a file that was replaced during the reading is read again the next
+        // time.
         if lists.reduce(0, { $0 + $1.list.der.count }) <= Self.keptCount, !states.contains(nil) {
             let contents = Contents(path: path, files: files, states: states, lists: lists, warnings: warnings)
             Self.last.withLock { $0 = contents }
@@ -37,7 +38,7 @@ struct RevocationFolder {
         return lists
     }
 
-    /// The contents of a folder when it was last read.
+    /// What was read from a folder, with the state of its files at that time.
     private struct Contents: Sendable {
         let path: String
         let files: [String]

@@ -18,8 +18,8 @@ extension Store {
         SettingValues(stored: try await settings.all())
     }
 
-    /// The value that `decode` makes from the settings. During one message, `decode` is called only once, unless the store
-    /// changes.
+    /// The value that `decode` makes from the settings. During one message, `decode` is called only once, unless the
+    /// store changes or this host has settings of its own.
     ///
     /// - Parameter key: identifies the value in the cache; by default the name of the calling function.
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
@@ -175,8 +175,8 @@ package struct RevocationServices: Hashable, Sendable {
 }
 
 extension Store {
-    /// The header protection of mail that `account` sends: the account's own setting, then the store's settings
-    /// `header-protection`, `header-confidentiality` and `legacy-display`.
+    /// The header protection of mail that `account` sends, from the store's settings `header-protection`,
+    /// `header-confidentiality` and `legacy-display`. The account's own header confidentiality takes precedence.
     ///
     /// - Parameter account: nil for a sender without an account.
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`

@@ -31,8 +31,8 @@ package struct Subaddressing: Hashable, Sendable {
         return Self.address(String(local[..<end]), at: address.asciiDomain)
     }
 
-    /// Other addresses that may receive mail for `address`: the address without its detail, without blanks and backslashes in
-    /// its local part, and those of `RoutedAddresses`.
+    /// Other addresses that may receive mail for `address`: the address without blanks and backslashes in its local
+    /// part, those of `RoutedAddresses`, and `address` and all of these without their details.
     package func implied(by address: EmailAddress) -> [EmailAddress] {
         let local = Self.localPart(of: address)
         let short = String(local.unicodeScalars.filter { !$0.properties.isWhitespace && $0 != "\\" })
