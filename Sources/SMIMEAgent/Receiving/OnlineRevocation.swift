@@ -11,7 +11,7 @@ package actor OnlineRevocation: RevocationSource {
     private let isDemanded: Bool
     private var isReady = false
     private var fetcher: RevocationFetcher?
-    /// Why the settings could not be read; nil if they were read or not needed.
+    /// Why the store could not be opened or its settings could not be read; nil if they were read or not needed.
     package private(set) var failure: (any Error)?
     /// The services that gave no answer lately, according to the store.
     private var knownSilence: Set<String> = []

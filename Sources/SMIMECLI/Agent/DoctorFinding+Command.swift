@@ -7,8 +7,8 @@ import SMIMEGateway
 import SMIMEStore
 
 extension DoctorFinding {
-    /// The exit status for the finding: 0 for a remark, 1 for a fault that should be repaired soon, 2 if mail is stopped or
-    /// will be stopped.
+    /// The exit status for the finding: 0 if nothing is wrong, or smime works in spite of the fault; 1 for a fault that
+    /// should be repaired soon; 2 if mail is stopped or will be stopped.
     var status: ExitStatus {
         switch urgency {
         case .never: .success
@@ -70,7 +70,9 @@ extension DoctorRemedy {
 
 /// Runs postconf(1), the program that prints Postfix's configuration.
 enum Postconf {
-    /// The output of postconf with `arguments`.
+    /// The output of postconf with `arguments`; at most the first MiB.
+    ///
+    /// - Throws: `Failure` with status 66 if postconf is not found or fails
     static func run(_ arguments: [String]) throws -> String {
         let path = ProcessEnvironment["PATH"] ?? ""
         let candidates = (path.split(separator: ":").map(String.init) + ["/usr/sbin"]).map { "\($0)/postconf" }

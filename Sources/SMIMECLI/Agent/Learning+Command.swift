@@ -24,8 +24,8 @@ extension Learning {
 }
 
 extension LearningReport {
-    /// The entries of a preview about the certificates in `message`, one of the messages that were previewed. A certificate
-    /// that several of them contain has an entry for each.
+    /// The entries of a preview about the certificates in `message`, one of the messages that were previewed. A
+    /// certificate that several messages contain has an entry for each message.
     func entries(about message: VerifiedMessage?) -> [Entry] {
         guard let message else { return [] }
         let own = entries.filter { $0.address == message.author && $0.messageID == message.messageID }
@@ -36,8 +36,8 @@ extension LearningReport {
 }
 
 extension LearningReport.Entry {
-    /// Reports on standard error what was learned; a change of certificate is reported as a warning, with what to do about
-    /// the change.
+    /// Reports on standard error what was learned; a changed or held certificate is reported as a warning, with what to
+    /// do about it.
     func announce() {
         guard kind == .changed || isHeld else {
             return Console.note("\(kind.rawValue) \(address) \(certificate.fingerprint)")

@@ -34,7 +34,8 @@ struct OtherCertificates {
 }
 
 extension Store {
-    /// The certificates that the store knows for `address`, with other keys than the key of `certificate`.
+    /// The certificates that the store knows for `address`, with other keys than the key of `certificate`: those of the
+    /// account, and those of the recipient that are neither held nor distrusted.
     ///
     /// - Parameter new: certificates that the store did not know before.
     func otherCertificates(

@@ -113,7 +113,7 @@ extension OnlineRevocation {
 
     /// Prints which services did not answer, and stores the answers of the others.
     ///
-    /// - Throws: the error of settings that could not be read.
+    /// - Throws: the error of opening the store or of reading its settings
     func finish() async throws {
         if let failure { throw Failure(failure) }
         for text in await warnings { Console.warning(text) }

@@ -84,7 +84,7 @@ extension Invocation {
     /// Whether the verb of `words` is `serve`.
     static func isService(_ words: ArraySlice<String>) -> Bool { verb(in: words) == "serve" }
 
-    /// The first word that is neither a global option nor its value.
+    /// The first word that is neither an option nor the value of a global option.
     static func verb(in words: ArraySlice<String>) -> String? {
         var rest = words
         while let option = rest.first, option.hasPrefix("-") {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The exit statuses, from sysexits(3). A thrown status ends the process without a message.
+/// The exit statuses; those from 64 on are from sysexits(3). A thrown status ends the process without a message.
 enum ExitStatus: Int32, Error, Comparable {
     case success = 0
     /// The answer is no: for example, a signature is not valid, or a certificate expires soon.

@@ -10,7 +10,7 @@ extension FilterOptions {
     /// If a signal ended an earlier worker that handled this mail, the engine rescues the mail.
     ///
     /// - Parameters:
-    ///   - emptyName: the name of an empty message.
+    ///   - emptyName: the beginning of the error for an empty input.
     ///   - preview: decides what would be done, for `--dry-run`.
     ///   - show: prints the result of `preview`.
     func run<Preview>(
@@ -54,7 +54,8 @@ extension FilterOptions {
         } catch {
             let refusal = await refusal(for: error, in: role)
             let status = FilterStatus.report(refusal)
-            // If the mail returns, warnings go only to the log: the bounce must not reveal files and settings of this host.
+            // If the mail returns, warnings go only to the log, except at a terminal: the bounce must not reveal files
+            // and settings of this host.
             if !refusal.isPermanent || FilterStatus.isAtTerminal { line.warnings.all.forEach(Console.warning) }
             line.write(status: refusal.isPermanent ? "bounced" : "deferred", refusal.logText)
             try? printFailure(status, refusal, because: error)

@@ -123,7 +123,8 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         return await GatewayEngine(store).bounceText(for: sender)
     }
 
-    /// The mail in `source`. If the mail server gave the mail a name, its deliveries are recorded.
+    /// The mail in `source`. If `--queue-id` names the mail, its deliveries are recorded, except with `--stdout` or
+    /// `--dry-run`.
     func mail(_ role: GatewayRole, _ source: any ByteSource) throws -> GatewayMail {
         var entry: DeliveryJournal.Entry?
         if let queueId, !standardOutput, !dryRun { entry = try DeliveryJournal.Entry(queueID: queueId, of: source) }

@@ -58,8 +58,8 @@ enum FilterStatus {
 
     /// Reports why the mail was refused, and returns the exit status.
     ///
-    /// A mail server may put the text into a bounce, so the text contains no paths of this host and no hints for its
-    /// administrator.
+    /// A mail server puts the text of a permanent refusal into a bounce. Unless standard error is a terminal, the text
+    /// therefore contains no paths of this host, and a permanent refusal has no hints for the administrator.
     static func report(_ refusal: GatewayRefusal) -> ExitStatus {
         let reason = isAtTerminal ? refusal.explanation : refusal.sentence
         Console.plain("\(refusal.enhancedCode) \(reason)" + (refusal.bounceText.map { ". \($0)" } ?? ""))

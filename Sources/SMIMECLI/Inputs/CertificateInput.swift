@@ -24,7 +24,7 @@ struct CertificateInput {
 
     /// Reads the file at `path`; `-` is standard input.
     ///
-    /// - Throws: `Failure` with status 65 for mail without an intact signature.
+    /// - Throws: `Failure`, for example with status 65 for mail without an intact signature.
     func read(_ path: String) async throws -> Contents {
         do {
             let source = try InputFile.open(path, limit: KeyMaterial.limit)

@@ -21,7 +21,7 @@ extension PassphraseOptions {
     /// - Parameters:
     ///   - purpose: completes "passphrase …", such as "for alice.p12".
     ///   - isNew: whether the passphrase will protect a new file; the user then types it twice.
-    /// - Throws: `Failure` with status 77 if no passphrase is given and there is no terminal.
+    /// - Throws: the errors of `PassphraseOrigin.given` and, if no passphrase is given, of `Terminal.passphrase`
     func passphrase(_ purpose: String, isNew: Bool = false) throws -> Passphrase {
         try origin.given() ?? Terminal.passphrase(purpose, isNew: isNew)
     }

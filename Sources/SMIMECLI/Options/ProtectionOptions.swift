@@ -58,7 +58,7 @@ struct ProtectionOptions: ParsableArguments {
         try PEMObject.write(to: sink, body)
     }
 
-    /// The content of a CMS object without MIME, with author and recipients if the content has a header.
+    /// The content of a CMS object without MIME, with its header if the content is mail.
     ///
     /// - Parameters:
     ///   - isText: whether the input is plain text, to which a mail header with `fields` is added.
@@ -96,6 +96,6 @@ struct ProtectionOptions: ParsableArguments {
 /// The content of a CMS object without MIME.
 struct BareContent {
     let protector: ContentProtector
-    /// The header if the content is mail; nil for any other file.
+    /// The header if the content is mail; nil for any other file, or if the header was not read.
     let header: HeaderBlock?
 }

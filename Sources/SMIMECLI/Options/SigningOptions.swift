@@ -87,8 +87,8 @@ struct SigningOptions: ParsableArguments {
         return signer
     }
 
-    /// Warns if the certificate of an authority above `certificate` is not known. If it is not a root, the message lacks a
-    /// certificate that recipients need.
+    /// Warns if `certificate` is not trusted here, and the store lacks the certificate of an authority above it. If
+    /// that authority is not a root, the message lacks a certificate that recipients need.
     private static func warnOfMissingIssuer(of certificate: Certificate, in store: Store, at time: Date) async throws {
         guard case .missingIssuer(let last) = try await store.anchors.chainEnd(above: certificate) else { return }
         let trust = try await store.anchors.trust(judging: [certificate], systemAnchors: true)

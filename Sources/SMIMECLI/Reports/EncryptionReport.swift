@@ -38,8 +38,8 @@ struct EncryptedFile: Encodable, Sendable {
     let file: String
     let recipients: [String]
     let cipher: String
-    /// Why this cipher was chosen: announced by the recipient, demanded by the user, the default, or a rule for the account
-    /// or a recipient.
+    /// Why this cipher was chosen: announced by the recipients, demanded by the user, the default, or an exception in
+    /// the setting `encryption.unknown` for the sender or a recipient.
     let reason: String
     let choices: [Choice]
 

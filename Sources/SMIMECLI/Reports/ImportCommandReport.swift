@@ -10,7 +10,8 @@ struct ImportCommandReport: Encodable {
     let anchors: [AuthorityReport]
     let crls: [RevocationListReport]
     let problems: [ProblemReport]
-    /// The worst reason why something was not imported; nil if everything was imported.
+    /// Why learning ended early, or else the worst failure to read mail; nil if neither happened. `problems` may name
+    /// further items that were left out.
     let error: FailureReport.Cause?
 
     /// - Parameter accounts: the accounts that received the identities.

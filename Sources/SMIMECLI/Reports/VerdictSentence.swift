@@ -58,8 +58,9 @@ struct VerdictSentence {
 }
 
 extension VerificationReport {
-    /// The signer whose signature decides the verdict; nil if there is none. If several do, the sender is preferred, not the
-    /// first one: anyone can add a signature before the sender's.
+    /// The signer whose signature decides the verdict, or else the first signer; nil if there are no signers. If
+    /// several signatures decide the verdict, the sender's is preferred, not the first one: anyone can add a signature
+    /// before the sender's.
     var decidingSigner: Signer? {
         let deciding = signers.filter { self.status(of: $0) == status }
         return deciding.first { $0.cosigning == nil } ?? deciding.first ?? signers.first

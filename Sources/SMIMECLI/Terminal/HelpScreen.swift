@@ -3,7 +3,7 @@
 package struct HelpScreen {
     /// The option that shows the full help.
     static let allOption = "--help-all"
-    /// The maximum number of lines of the help that `--help` shows.
+    /// The number of lines above which `--help` leaves out paragraphs.
     private static let lineLimit = 40
     /// The column in which the parser begins explanations.
     private static let explanationColumn = 26

@@ -88,7 +88,7 @@ enum Terminal {
 
 /// Records Ctrl-C and SIGTERM in a flag that long work checks between two steps.
 ///
-/// A second signal ends the process as usual.
+/// A second signal of the same kind ends the process as usual.
 struct Interruption {
     private static let isSet = Atomic(false)
 

@@ -106,7 +106,8 @@ private struct ListReport: Encodable {
 }
 
 extension Date {
-    /// The distance from `time`, in the largest unit in which the number is at least two: `in 45 days`, `3 years ago`.
+    /// The distance from `time`, in the largest unit in which the number is at least two: `in 6 weeks`, `3 years ago`;
+    /// for less than two days, `in 1 day`, `1 day ago` or `today`.
     fileprivate func distance(from time: Date) -> String {
         let days = Int((timeIntervalSince(time) / 86_400).rounded(.towardZero))
         let units = [(365, "years"), (30, "months"), (7, "weeks")]

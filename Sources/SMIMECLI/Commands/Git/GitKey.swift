@@ -10,7 +10,8 @@ struct GitKey {
 
     /// The signer that the key's name selects.
     ///
-    /// - Throws: `Failure` with status 67 if there is none, with 64 if there are several.
+    /// - Throws: `Failure` with status 67 if no certificate has the fingerprint; with 64 if several have it, or if the
+    ///   text is neither one address nor a fingerprint.
     func selection(in store: Store) async throws -> SignerSelection {
         if text.contains("@"), let list = try? AddressList(text), let address = list.addresses.first {
             guard list.addresses.count == 1 else { throw Failure(.usage, "\(text): more than one address") }

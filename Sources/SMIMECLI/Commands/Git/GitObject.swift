@@ -26,8 +26,8 @@ struct GitObject {
     /// When the commit or tag was created; nil if no line says so.
     private(set) var time: Date?
 
-    /// Whether the content is a commit or tag whose committer or tagger cannot be read for certain, because no line names one,
-    /// the header is very long, or git shows its lines in another character set.
+    /// Whether the content is a commit or tag whose committer or tagger cannot be read for certain, because no line
+    /// names one, very many lines do, the header is very long, or git shows its lines in another character set.
     private(set) var isUnclear = false
 
     /// The maximum number of people. git shows one.
@@ -43,7 +43,8 @@ struct GitObject {
         "shift_jis", "shift-jis", "sjis",
     ]
 
-    /// Reads the header of the object in `content`. Other content has neither address nor time.
+    /// Reads the header of the object in `content`. Content without a committer or tagger line has neither address nor
+    /// time.
     init(_ content: any ByteSource) throws {
         let bytes = try content.bytes(in: 0..<min(content.count, Self.headerLimit))
         var isEnded = content.count <= Self.headerLimit
@@ -77,7 +78,7 @@ struct GitObject {
         else { return }
         let address = text[start...].dropFirst().prefix { $0 != UInt8(ascii: ">") }
         people.append(Person(role: role, address: String(decoding: address, as: UTF8.self)))
-        // git reads the time from the end of the line.
+        // git searches for the last `>` from the end of the line, and reads the time after it.
         let words = text[last...].dropFirst().split(separator: UInt8(ascii: " "))
         let seconds = words.first.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
         if time == nil, let seconds, (0...Self.lastSecond).contains(seconds) {

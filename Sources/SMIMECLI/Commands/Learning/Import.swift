@@ -80,7 +80,7 @@ extension SMIMECommand {
                 systemAnchors: anchors.systemAnchors,
                 at: .now
             )
-            // No store is created unless there is something to store.
+            // No store is created unless there is something to store, or mail to learn from.
             let existing = try await existingStore(for: contents)
             var unreadable = UnreadablePaths()
             let outcome: FileImport.Outcome

@@ -180,12 +180,13 @@ extension SMIMECommand {
 }
 
 extension KeyMaterial {
-    /// Rejects a file of keys or certificates where a message is expected: it is not a damaged message.
+    /// Rejects a file of keys or certificates where a message is expected. Otherwise the file would be reported as a
+    /// damaged message.
     ///
     /// - Parameter path: the file's name on the command line.
     static func reject(in source: any ByteSource, _ path: String) throws {
         guard var bytes = try? InputFile.bytes(of: source, at: path) else { return }
-        // They may contain an unencrypted private key.
+        // `bytes` may contain an unencrypted private key.
         defer { bytes.wipe() }
         guard let items = try? read(bytes), let first = items.first else { return }
         let file = path == "-" ? "FILE" : VerdictStep.argument(path)

@@ -176,7 +176,7 @@ extension SMIMECommand.Encrypt {
             readsHeader: to.isEmpty || signing.from == nil,
             measured: { files.measured($0, passes: 1) }
         )
-        // If From contains exactly one address, the author's account is used. A file need not have an author.
+        // The author is the first address in From. A file need not have an author.
         let author = content.header.flatMap { try? MailAuthor(of: $0)?.address }
         try checkHiddenRecipients(content.header, of: path, common)
         let store = try await common.opening.store()
@@ -195,7 +195,8 @@ extension SMIMECommand.Encrypt {
         }
     }
 
-    /// Rejects mail with a Bcc field, because every recipient could read that field.
+    /// Rejects mail with a Bcc field, because every recipient could read that field. With `--to` or a secret, such mail
+    /// is accepted.
     private func checkHiddenRecipients(_ header: HeaderBlock?, of path: String, _ common: EncryptionContext) throws {
         guard to.isEmpty, common.secret == nil, let header,
             header.fields.contains(where: { $0.namesHiddenRecipients && !$0.value.isEmpty })

@@ -179,7 +179,7 @@ extension SMIMECommand {
             return Checked(content: content)
         }
 
-        /// The command for a bare encrypted object, which `smime read` does not take.
+        /// The command for a bare encrypted object, which `smime read` does not accept.
         private func decryption(of path: String) -> VerdictStep {
             let file = path == "-" ? "FILE" : VerdictStep.argument(path)
             return VerdictStep(reason: "to decrypt it and check it", command: "smime decrypt \(file)")

@@ -12,7 +12,8 @@ import SMIMEGateway
 ///
 /// Each of these could lose a file or a mail, so such arguments are rejected before parsing.
 package struct ArgumentCheck {
-    /// The options whose value may be empty: the null sender, and the name of an account without a name.
+    /// The options whose value may be empty: an empty sender is the null sender, an empty name removes the account's
+    /// name.
     package static let maybeEmpty = ["--sender", "--name", "--from"]
 
     private let invocation: Invocation

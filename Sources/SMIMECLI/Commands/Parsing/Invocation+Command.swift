@@ -35,8 +35,9 @@ extension Invocation {
     /// The parser first gets only the called verb, because describing all verbs takes longer than signing a mail. If the
     /// words are wrong or ask for help, the parser gets the whole command, so that messages name the verb in full.
     ///
-    /// - Throws: `Failure` with status 64 for words that `ArgumentCheck` rejects; the parser's error for words that it does
-    ///   not understand.
+    /// - Throws: the errors of `ArgumentCheck`; `Failure` with status 64 for `help` with an unknown verb, and for
+    ///   arguments that `sendmail` or `git` does not accept; the parser's error for words that the parser does not
+    ///   understand.
     func command() throws -> any ParsableCommand {
         if calls(SMIMECommand.Sendmail.name) { return try sendmail() }
         if calls(SMIMECommand.Git.name) { return try git() }

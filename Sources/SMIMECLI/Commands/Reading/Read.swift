@@ -73,8 +73,8 @@ extension SMIMECommand {
             return isForTerminal ? Console.painted(mail: text, mail.verdict, on: STDOUT_FILENO) : text
         }
 
-        /// The longest line, in columns: the width of the terminal, or `COLUMNS` if no stream of this process is a terminal
-        /// (mail programs set it); at most 80, because longer lines are hard to read.
+        /// The longest line, in columns: the width of the terminal, or `COLUMNS` if no stream of this process is a
+        /// terminal (mail programs set it); at least 24, and at most 80, because longer lines are hard to read.
         private static var columns: Int {
             let widths = [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO].compactMap(Terminal.width)
             let named = ProcessEnvironment["COLUMNS"].flatMap { Int($0) }

@@ -22,7 +22,7 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
-        /// How many addresses are judged, and in memory, at a time.
+        /// How many addresses are judged at a time. Only the certificates of these addresses are in memory.
         private static let pageSize = 1000
 
         func run() async throws {
@@ -142,7 +142,7 @@ struct RecipientReport: Encodable {
         let sourceDetail: String?
         let firstSeen: Date
         let lastSeen: Date
-        /// The algorithms that the owner announced, best first, each name once.
+        /// The algorithms that the owner announced, in the owner's order of preference, each name once.
         let capabilities: [String]
         /// When the owner announced the algorithms; nil if unknown.
         let capabilitiesTime: Date?

@@ -147,7 +147,7 @@ extension SMIMECommand.RecipientCommand {
                     if isMail, named.isEmpty { try FingerprintConfirmation(address).ask(certificate, file) }
                 }
             }
-            // Nothing says that the lists beside the named certificate have to do with it.
+            // Revocation lists in the same file need not concern the named certificates.
             if !named.isEmpty { batch.crls = [] }
             try check(batch, leftOut)
             return batch

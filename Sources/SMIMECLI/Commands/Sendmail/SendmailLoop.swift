@@ -7,11 +7,11 @@ enum SendmailLoop {
     private static let variable = "SMIME_SENDMAIL"
     private static nonisolated(unsafe) var found = false
 
-    /// Whether this process was started by another `smime sendmail`.
+    /// Whether this process is in a loop: the mark of another `smime sendmail` is in its environment, or at least two
+    /// of its ancestors are `smime sendmail`.
     ///
-    /// A program between the two processes may have cleared the environment, as many mail servers do for good reason.
-    /// Therefore the ancestors are counted as well. One ancestor that is `smime sendmail` is allowed, as when a delivery
-    /// forwards mail; two or more are a loop.
+    /// The ancestors are counted because a program between the two processes may have cleared the environment, as many
+    /// mail servers do for good reason. One ancestor is allowed, as when a delivery forwards mail.
     static var isRunning: Bool { found || SendmailAncestors.count > 1 }
 
     /// Reads the mark in the environment, and sets it for programs that this process calls. Call this while the process has

@@ -73,7 +73,7 @@ extension SMIMECommand.TrustCommand {
             }
         }
 
-        /// The revocation lists in the folder that a setting names. An unreadable file causes a warning.
+        /// The revocation lists in the folder that a setting names. An unreadable file or folder causes a warning.
         private func filedLists(of store: Store) async throws -> [(list: CertificateList, file: String?)] {
             do {
                 return try await store.filedRevocationLists(warn: Console.warning).map { ($0.list, $0.path) }
