@@ -49,8 +49,9 @@ package struct CurrentIdentities: Sendable {
 }
 
 extension Account {
-    /// The certificates that will expire between `time` and `time` plus `interval`, and without which one of the account's
-    /// addresses has no identity for signing or none for encryption.
+    /// The certificates to renew, because at `time` plus `interval` one of the account's addresses has no identity for
+    /// signing, or none for encryption. For each such address and purpose this is the current certificate or, if there
+    /// is none at `time`, the one that expired last.
     package func lapsing(
         from time: Date,
         within interval: TimeInterval,
@@ -81,16 +82,15 @@ extension Account {
 }
 
 extension Store {
-    /// The certificates of all accounts that will expire between `time` and `time` plus `interval`, and without which an
-    /// address has no identity for signing or none for encryption.
+    /// The certificates of all accounts to renew; see `Account.lapsing`.
     package func lapsingCertificates(from time: Date, within interval: TimeInterval) async throws -> [Certificate] {
         let accounts = try await accounts.all()
         let verdicts = try await verdicts(on: accounts, at: time) { _ in }
         return accounts.flatMap { $0.lapsing(from: time, within: interval, verdicts: verdicts) }
     }
 
-    /// The addresses and domains whose last valid certificate expires within `interval` before or after `time`, each with the
-    /// date of that expiry.
+    /// The addresses and domains whose last certificate for encryption expires within `interval` before or after
+    /// `time`, each with the date of that expiry.
     package func recipientExpiry(around time: Date, within interval: TimeInterval) async throws -> [AddressScope: Date]
     {
         let ends = try await recipients.addressesExpiring(

@@ -13,8 +13,8 @@ extension Store {
     ///   - cleaning: the data that may be removed.
     ///   - passphrase: the source of the passphrase of a locked store; if nil, its private keys are not checked.
     ///   - time: the time at which a certificate is considered expired or not.
-    /// - Throws: `.storeUnusable` for a store that is missing or cannot even be searched, `.wrongPassphrase`, `.storeBusy`,
-    ///   `.file`
+    /// - Throws: `.storeUnusable` for a store that is missing or cannot even be searched, `.wrongPassphrase`,
+    ///   `.storeBusy`, `.file`; with `.unused` also `.storeReadOnly`
     public static func check(
         _ folder: String,
         cleaning: StoreCheck.Cleaning = .nothing,

@@ -118,9 +118,8 @@ extension Store {
 
     /// Learns the author's certificate from a valid mail; learns nothing from other mail.
     ///
-    /// A person must decide about a certificate whose trust anchor differs from that of the known certificate, and about a
-    /// certificate that would replace one that a person imported or pinned. Until then the store does not use the new
-    /// certificate.
+    /// The store does not use a certificate with a new key until a person decides, if its trust anchor differs from
+    /// that of the known certificates, or if a person imported or pinned one of these.
     ///
     /// - Throws: `.storeReadOnly`, `.storeUnusable`, `.storeBusy`, `.file`
     public func learn(from mail: OpenedMessage, at time: Date = .now) async throws(SMIMEError) -> LearningReport {

@@ -5,11 +5,11 @@ package enum Availability: Hashable, Sendable {
     /// There is no key or certificate, not even an unusable one. `why` is inserted in parentheses after "no usable
     /// certificate for …", in this case and the following ones.
     case missing(why: String)
-    /// Unknown, because another host or program could not be reached. Only a message whose rule requires the protection is
-    /// deferred.
+    /// Unknown, because another host or program could not be reached. A message whose rule requires the protection is
+    /// deferred; for other messages, a warning says so.
     case unreached(why: String)
-    /// Unknown, because a source of certificates could not be reached, or checking a certificate takes too long. The
-    /// message is deferred.
+    /// Unknown, because a source of certificates could not be reached, or checking a certificate takes too long. Every
+    /// message that should get the protection is deferred.
     case unknown(why: String)
     /// There is a key or certificate, but it cannot be used, for example because it expired. A warning says so.
     case unusable(why: String)

@@ -80,7 +80,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case subjectTags = "subject-tags"
     /// Whether a signer that only the field Sender names is accepted as the author.
     case acceptSender = "verify.accept-sender"
-    /// Whether SHA-1 and short keys cause only a warning.
+    /// Whether SHA-1 and short keys cause only a warning, except keys that a single computer can break.
     case acceptWeak = "verify.accept-weak"
 
     /// Where `smime filter` writes the log line for each mail.
