@@ -52,7 +52,7 @@ struct VerdictWords {
         return own.first { $0.level == .error }
     }
 
-    /// The signers of a valid message; nil if no certificate names a signer.
+    /// The clause that names the signers of a valid message; nil if all of them signed in addition to the sender.
     private static func authors(of report: VerificationReport) -> String? {
         var (own, others): ([String], [String]) = ([], [])
         for signer in report.signers where report.status(of: signer) == .valid {

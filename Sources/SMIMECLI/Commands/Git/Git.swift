@@ -97,7 +97,8 @@ extension SMIMECommand {
             )
         }
 
-        /// Judges the signature in the file at `path`, and shows the verdict.
+        /// Judges the signature in the file at `path`, and shows the verdict. If a certificate has expired, the
+        /// signature is judged as of the claimed time; if it was valid then, it is accepted, with a warning.
         private func verdict(
             on content: any ByteSource,
             _ path: String,

@@ -243,8 +243,9 @@ extension VerificationOptions {
         assertSigner.map { .init(signer: $0, ok: AssertedSigner($0).map(report.isSigned) ?? false) }
     }
 
-    /// The exit status for a report. Without `--assert-signer`, this is `status`. With that option, the assertion decides
-    /// instead of the verdict; a failed assertion is printed as an error.
+    /// The exit status for a report. Without `--assert-signer`, this is `status`. With that option, the assertion
+    /// decides in place of status 1 for a negative verdict; other statuses remain. A failed assertion is printed as an
+    /// error.
     func check(_ report: VerificationReport, of path: String, _ status: ExitStatus) -> ExitStatus {
         guard let assertion = assertion(on: report) else { return status }
         let verdict = report.status == .valid ? nil : "the verdict on the message is \(report.status.rawValue)"
