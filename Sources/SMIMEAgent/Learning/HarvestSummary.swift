@@ -56,7 +56,8 @@ package struct HarvestSummary: Sendable {
     package private(set) var refused: [Refusal] = []
     /// The number of all refusals, whether listed in `refused` or not.
     package private(set) var refusedCount = 0
-    /// Messages whose signature is valid only after the mailbox's quoting of lines that begin with "From " is removed.
+    /// The first messages whose signature is valid only after the mailbox's quoting of lines that begin with "From " is
+    /// removed.
     package private(set) var unquoted: [MailSources.Place] = []
     package internal(set) var isInterrupted = false
     /// Why the harvest ended early; nil if it did not.

@@ -2,16 +2,17 @@ package import SMIMEStore
 
 /// Whether there is a usable key or certificate.
 package enum Availability: Hashable, Sendable {
-    /// There is no key or certificate, not even an unusable one. `why` is inserted in parentheses after "no usable
-    /// certificate for …", in this case and the following ones.
+    /// There is no usable key or certificate, and none that was usable before or can become usable. `why` is inserted
+    /// in parentheses after "no usable certificate for …", in this case and the following ones.
     case missing(why: String)
-    /// Unknown, because another host or program could not be reached. A message whose rule requires the protection is
-    /// deferred; for other messages, a warning says so.
+    /// Unknown, because a remote source of certificates could not be reached, or checking a certificate from such a
+    /// source takes too long. A message whose rule requires the protection is deferred; for other messages, a warning
+    /// says so.
     case unreached(why: String)
-    /// Unknown, because a source of certificates could not be reached, or checking a certificate takes too long. Every
-    /// message that should get the protection is deferred.
+    /// Unknown, because a local source of certificates, such as a folder, could not be read, or checking a certificate
+    /// in the store takes too long. Every message that should get the protection is deferred.
     case unknown(why: String)
-    /// There is a key or certificate, but it cannot be used, for example because it expired. A warning says so.
+    /// There is a key or certificate, but it cannot be used now, for example because it expired. A warning says so.
     case unusable(why: String)
     case usable
 }
