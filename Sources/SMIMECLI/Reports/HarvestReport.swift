@@ -24,7 +24,8 @@ struct HarvestReport: Encodable {
     let changed: [LearnedReport]
     let refused: [Refusal]
     let refusedCount: Int
-    /// Messages whose signature is valid only after the mailbox's quoting of lines that begin with "From " is removed.
+    /// The first messages whose signature is valid only after the mailbox's quoting of lines that begin with "From " is
+    /// removed.
     let unquoted: [Unquoting]
     let interrupted: Bool
     /// The worst failure to read a path; nil if all paths were read.
