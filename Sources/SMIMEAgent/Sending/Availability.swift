@@ -5,9 +5,9 @@ package enum Availability: Hashable, Sendable {
     /// There is no usable key or certificate, and none that was usable before or can become usable. `why` is inserted
     /// in parentheses after "no usable certificate for …", in this case and the following ones.
     case missing(why: String)
-    /// Unknown, because a remote source of certificates could not be reached, or checking a certificate from such a
-    /// source takes too long. A message whose rule requires the protection is deferred; for other messages, a warning
-    /// says so.
+    /// Unknown, because a remote source of certificates could not be reached, or checking a certificate that is not in
+    /// the store takes too long. A message whose rule requires the protection is deferred; for other messages, a
+    /// warning says so.
     case unreached(why: String)
     /// Unknown, because a local source of certificates, such as a folder, could not be read, or checking a certificate
     /// in the store takes too long. Every message that should get the protection is deferred.
