@@ -57,30 +57,15 @@ import Testing
         #expect(try answers(try server(isForged: true), about: [bob]) == [.outage(bogus)])
     }
 
-    @Test func `silence about one name is told from the silence of the resolver`() throws {
-        let running = try server()
-        let name = try SMIMEAName.name(of: "bob", at: "silent.example.net")
-        let resolver = SecureResolver(resolver: running.address, anchors: running.anchors)
-        let found = try resolver.answers(about: [name], until: .now + .seconds(4))
-        #expect(found == [.outage(.timeLimit)])
-        let (silent, port) = try silentPort()
-        defer { close(silent) }
-        let other = SecureResolver(resolver: "127.0.0.1@\(port)", anchors: running.anchors)
-        #expect(throws: DiscoveryOutage.timeLimit) {
-            try withExtendedLifetime(running) { try other.answers(about: [bob], until: .now + .milliseconds(500)) }
-        }
-    }
-
     @Test func `a server that is away is no answer, in time`() throws {
         // The server's folder contains the trust anchors and is removed with the server.
         let running = try server()
         let resolver = SecureResolver(resolver: "127.0.0.1@\(try freePort())", anchors: running.anchors)
-        // libunbound may notice that nobody listens at the port, or wait until the time limit.
-        let found = withExtendedLifetime(running) {
-            try? resolver.answers(about: [bob], until: .now + .milliseconds(500))
+        let found = try withExtendedLifetime(running) {
+            try resolver.answers(about: [bob], until: .now + .milliseconds(500))
         }
-        guard case .outage = found?.first ?? .outage(.timeLimit) else {
-            Issue.record("\(found ?? [])")
+        guard case .outage = found.first else {
+            Issue.record("\(found)")
             return
         }
         #expect(

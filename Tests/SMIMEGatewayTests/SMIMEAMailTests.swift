@@ -63,29 +63,4 @@ import Testing
         _ = try await office.store.policy.set(Policy.Rule(.global, encrypt: .require))
         #expect(try await actions("frank@example.com") == [.deferral])
     }
-
-    @Test func `a domain whose name servers are silent delays no look-up for another domain`() async throws {
-        let office = try await TestHome.office(knowing: [])
-        let settings = office.store.settings
-        let server = try NameServer([try Self.record("carol", usage: 3, of: "carol")])
-        try await settings.set("lookup.smimea", to: "on")
-        try await settings.set("lookup.budget", to: "60s")
-        try await settings.set("lookup.smimea.resolver", to: server.address)
-        try await settings.set("lookup.smimea.trust-anchor", to: server.anchors)
-        _ = try await office.store.policy.set(Policy.Rule(.global, encrypt: .require))
-
-        /// The decision about one recipient, with a time limit for the question.
-        func decision(_ recipient: String, within limit: String) async throws -> PolicyDecision {
-            try await settings.set("lookup.smimea.timeout", to: limit)
-            let plan = try await office.plan(from: "alice@example.com", to: [recipient])
-            return try #require(plan.decisions.first)
-        }
-        for why in ["no answer in time", "it was not asked, less than 60 s after an outage: no answer in time"] {
-            let silent = try await decision("mallory@silent.example.net", within: "4s")
-            #expect(silent.action == .deferral)
-            #expect(silent.reasons.contains { $0.contains("the source smimea cannot be asked: \(why)") })
-        }
-        #expect(try await decision("carol@example.com", within: "30s").action == .signAndEncrypt)
-        withExtendedLifetime(server) {}
-    }
 }

@@ -89,28 +89,16 @@ public final class DirectoryServer {
 
 /// A currently unused port on loopback.
 public func freePort() throws -> UInt16 {
-    let (socket, port) = try boundSocket(CInt(SOCK_STREAM.rawValue))
-    close(socket)
-    return port
-}
-
-/// A UDP socket on loopback whose datagrams nobody reads, and its port. The caller closes the socket.
-public func silentPort() throws -> (socket: CInt, port: UInt16) { try boundSocket(CInt(SOCK_DGRAM.rawValue)) }
-
-/// A socket that is bound to an unused port on loopback, and the port. The caller closes the socket.
-private func boundSocket(_ kind: CInt) throws -> (socket: CInt, port: UInt16) {
-    let socket = socket(AF_INET, kind, 0)
+    let socket = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    defer { close(socket) }
     var address = loopback(0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = withUnsafeMutableBytes(of: &address) { bytes -> Bool in
         guard let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
         return bind(socket, pointer, length) == 0 && getsockname(socket, pointer, &length) == 0
     }
-    guard isBound else {
-        close(socket)
-        throw CocoaError(.featureUnsupported)
-    }
-    return (socket, UInt16(bigEndian: address.sin_port))
+    guard isBound else { throw CocoaError(.featureUnsupported) }
+    return UInt16(bigEndian: address.sin_port)
 }
 
 /// Waits until a process listens on a port of loopback.

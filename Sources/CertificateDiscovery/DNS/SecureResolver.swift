@@ -18,8 +18,6 @@ package struct SecureResolver: Sendable {
 
     /// The DNS type of SMIMEA records.
     private static let type: CInt = 53
-    /// The DNS type of DNSKEY records.
-    private static let keyType: CInt = 48
     private static let internet: CInt = 1
     fileprivate static let noError: CInt = 0
     fileprivate static let noSuchName: CInt = 3
@@ -52,21 +50,14 @@ package struct SecureResolver: Sendable {
     ///
     /// libunbound: `ub_resolve_async`
     ///
-    /// - Throws: `DiscoveryOutage` if libunbound or the trust anchors are missing, or a query cannot be sent;
-    ///   `DiscoveryOutage.timeLimit` if the resolver itself does not answer.
+    /// - Throws: `DiscoveryOutage` if a query cannot be sent.
     package func answers(
         about names: [String],
         until deadline: ContinuousClock.Instant
     ) throws(DiscoveryOutage) -> [Answer] {
         let context = try UnboundContext(resolver: resolver, anchorFile: anchorFile)
         for name in names { try context.ask(about: name, type: Self.type, class: Self.internet) }
-        // libunbound needs the keys of the root anyway. If there is no answer about them either, the resolver is silent, and
-        // not only the name servers of `names`.
-        try context.ask(about: ".", type: Self.keyType, class: Self.internet)
-        let answers = try context.answers(to: names.count, until: deadline)
-        let outage = SecureResolver.Answer.outage(.timeLimit)
-        guard names.isEmpty || answers.contains(where: { $0 != outage }) else { throw .timeLimit }
-        return Array(answers.prefix(names.count))
+        return try context.answers(until: deadline)
     }
 
     /// The path of the trust anchor file.

@@ -5,12 +5,11 @@ package enum Availability: Hashable, Sendable {
     /// There is no usable key or certificate, and none that was usable before or can become usable. `why` is inserted
     /// in parentheses after "no usable certificate for …", in this case and the following ones.
     case missing(why: String)
-    /// Unknown, because a remote source of certificates could not be reached, or checking a certificate that is not in
-    /// the store takes too long. A message whose rule requires the protection is deferred; for other messages, a
-    /// warning says so.
+    /// Unknown, because a remote source of certificates could not be reached. A message whose rule requires the protection
+    /// is deferred; for other messages, a warning says so.
     case unreached(why: String)
-    /// Unknown, because a local source of certificates, such as a folder, could not be read, or checking a certificate
-    /// in the store takes too long. Every message that should get the protection is deferred.
+    /// Unknown, because a local source of certificates, such as a folder, could not be read, a source has too many
+    /// certificates, or checking a certificate takes too long. Every message that should get the protection is deferred.
     case unknown(why: String)
     /// There is a key or certificate, but it cannot be used now, for example because it expired. A warning says so.
     case unusable(why: String)
@@ -23,9 +22,8 @@ extension Availability {
         if choice.selected != nil {
             self = .usable
         } else if choice.isUndecided {
-            // A certificate that another host or program offers must not stop mail that need not be encrypted.
-            let isOwn = choice.candidates.contains { $0.reason == .checkTooLong && $0.recipient.rank == 0 }
-            self = isOwn ? .unknown(why: choice.reasonForNoCertificate) : .unreached(why: choice.reasonForNoCertificate)
+            // Others may have made the check long, so that mail would be sent in clear.
+            self = .unknown(why: choice.reasonForNoCertificate)
         } else if choice.isUnknown {
             self =
                 choice.isHeldByOutage

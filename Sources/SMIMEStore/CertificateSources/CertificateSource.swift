@@ -26,8 +26,12 @@ package protocol CertificateSource: Sendable {
 package struct SourceOutage: Error, Equatable, Sendable {
     /// The reason, which completes the message "… cannot be asked: ".
     package let reason: String
+    /// Whether mail waits that should be encrypted if possible.
+    let holdsMail: Bool
 
-    package init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String) { self.init(reason, holdsMail: false) }
+
+    init(_ reason: String, holdsMail: Bool) { (self.reason, self.holdsMail) = (reason, holdsMail) }
 }
 
 extension SourceOutage: LocalizedError, CustomStringConvertible {

@@ -106,7 +106,7 @@ package struct RecipientLookup: Sendable {
                     let outage = answer.outages[address] ?? domain.flatMap { answer.outages[$0] }
                     guard let outage else { continue }
                     outages[address, default: []].append(Self.text(source, outage))
-                    if !(source is any RemoteSource) { held.insert(address) }
+                    if outage.holdsMail || !(source is any RemoteSource) { held.insert(address) }
                 }
                 guard !answer.found.isEmpty else { continue }
                 found += answer.found

@@ -65,15 +65,8 @@ final class UnboundContext {
     }
 
     /// The answers to all queries, in their order. A query without an answer at `deadline` gets an outage.
-    ///
-    /// - Parameter count: waits only for the answers to this number of queries, the first ones. The others get an outage if
-    ///   they have no answer by then.
-    /// - Throws: `DiscoveryOutage` if libunbound reports an error.
-    func answers(
-        to count: Int,
-        until deadline: ContinuousClock.Instant
-    ) throws(DiscoveryOutage) -> [SecureResolver.Answer] {
-        while queries.prefix(count).contains(where: { $0.answer == nil }), ContinuousClock.now < deadline {
+    func answers(until deadline: ContinuousClock.Instant) throws(DiscoveryOutage) -> [SecureResolver.Answer] {
+        while queries.contains(where: { $0.answer == nil }), ContinuousClock.now < deadline {
             var entry = pollfd(fd: library.descriptor(context), events: Int16(POLLIN), revents: 0)
             guard poll(&entry, 1, 50) > 0 else { continue }
             try check(library.process(context))
