@@ -50,7 +50,7 @@ package struct SecureResolver: Sendable {
     ///
     /// libunbound: `ub_resolve_async`
     ///
-    /// - Throws: `DiscoveryOutage` if a query cannot be sent.
+    /// - Throws: `DiscoveryOutage` if libunbound or the trust anchors are missing, or a query cannot be sent.
     package func answers(
         about names: [String],
         until deadline: ContinuousClock.Instant

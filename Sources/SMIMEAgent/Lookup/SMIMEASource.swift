@@ -25,8 +25,7 @@ package struct SMIMEASource: RemoteSource {
         var questions: [(scope: AddressScope, name: String)] = []
         for scope in addresses { questions += try Self.names(of: scope).map { (scope, $0) } }
         let found: [SecureResolver.Answer]
-        // Throws if the resolver is silent. If only the name servers of one domain are silent, other domains have no
-        // outage: anyone can have such a domain.
+        // A name without an answer in time is no outage of the source: anyone can have a domain whose name servers are silent.
         do throws(DiscoveryOutage) {
             found = try resolver.answers(about: questions.map(\.name), until: deadline)
         } catch { throw SourceOutage(error.reason) }
