@@ -17,6 +17,8 @@ final class NextHopConnection: ChannelInboundHandler {
     private var isUntried = false
     /// Whether the next hop has answered a transaction of the current delivery, and the next transaction has not begun.
     private var isBetweenTransactions = false
+    /// Whether the content of the current transaction is being sent.
+    private var isSendingContent = false
     /// Whether recipients are being recorded before the next transaction begins.
     private var isPreparing = false
     /// The delivery that continues over a new connection when its recipients are recorded; nil if there is none.
@@ -81,7 +83,7 @@ final class NextHopConnection: ChannelInboundHandler {
             return hop.becameIdle(self)
         }
         transactionCount += 1
-        isBetweenTransactions = false
+        (isBetweenTransactions, isSendingContent) = (false, false)
         session.begin(transaction)
         drain()
     }
@@ -105,7 +107,7 @@ final class NextHopConnection: ChannelInboundHandler {
                 hasWritten = false
                 if delivery != nil { begin() } else if closesWhenReady { quit() }
             case .sendContent:
-                isUntried = false
+                (isUntried, isSendingContent) = (false, true)
                 sendContent()
                 hasWritten = true
             case .accepted(let reply):
@@ -210,6 +212,10 @@ final class NextHopConnection: ChannelInboundHandler {
             guard isPreparing else { return hop.deliverOverNewConnection(left) }
             waiting = left
             return
+        }
+        // The same holds if it ends the connection at the next transaction, as Exim does after a thousand messages.
+        if transactionCount > 1, !isSendingContent, failure.outcome == .notTaken {
+            return hop.deliverOverNewConnection(left)
         }
         left.fail(
             SMTPReply(451, "4.4.2", text: "the connection to the mail server behind the gateway has failed"),

@@ -101,8 +101,8 @@ final class NextHopDelivery {
 
     /// Records that the next hop refused the current copy or probe.
     func refused(_ refusals: [SMTPRefusal]) {
-        if isProbing, probes.count < copies.count, refusals.allSatisfy({ $0.reply.code == 452 }) {
-            // The next hop may accept only fewer recipients in one transaction.
+        if isProbing, probes.count < copies.count {
+            // The next hop may accept only fewer recipients, or only those of one domain, in one transaction.
             (probes, place) = (copies.map { Self.transaction(for: $0, isProbe: true) }, 0)
             return
         }
