@@ -54,8 +54,16 @@ import Testing
         #expect(EnvelopeSender(sender).addressForRules?.text == "alice@example.com")
     }
 
-    @Test(arguments: ["a@example.com, b@example.com", "x<a@example.com"])
-    func `A sender that is not one address is not changed`(sender: String) throws {
+    @Test(arguments: [
+        "a@example.com, b@example.com", "x<a@example.com", "a@example.com>", "<a@example.com> x", "a@example.com x",
+        "g: a@example.com, b@example.com;",
+    ])
+    func `A sender that is not one address is refused`(sender: String) throws {
+        #expect(throws: GatewayRefusal.self) { try mail(Self.author, from: EnvelopeSender(sender)) }
+    }
+
+    @Test func `A sender with a long local part is not changed`() throws {
+        let sender = "bounces+\(String(repeating: "x", count: 80))=example.net@lists.example.com"
         #expect(try mail(Self.author, from: EnvelopeSender(sender)).sender.text == sender)
     }
 

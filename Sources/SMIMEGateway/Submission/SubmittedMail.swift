@@ -57,19 +57,38 @@ package struct SubmittedMail: Sendable {
                 nil
             }
         self.recipients = found
-        self.sender = sender.map { Self.qualified($0, qualifier) } ?? author.map(EnvelopeSender.address) ?? login
+        self.sender =
+            try sender.map { try Self.qualified($0, qualifier) } ?? author.map(EnvelopeSender.address) ?? login
         // A resent message gets no new From field, because its sender is not its author.
         let written = resent.isEmpty ? self.sender.address ?? login.address : nil
         self.source = try Self.completed(source, header, author: written, named: name, qualifier: qualifier)
     }
 
     /// The sender with a domain, as sendmail reads it: without a name, a comment and blanks around the address.
-    private static func qualified(_ sender: EnvelopeSender, _ qualifier: AddressQualifier) -> EnvelopeSender {
+    ///
+    /// - Throws: `GatewayRefusal` for text that sendmail may read as another address than the rules do.
+    private static func qualified(
+        _ sender: EnvelopeSender,
+        _ qualifier: AddressQualifier
+    ) throws(GatewayRefusal) -> EnvelopeSender {
         guard case .other(let text) = sender else { return sender }
         let whole = EnvelopeSender(qualifier.qualified(text))
         guard case .other = whole, let list = try? AddressList(qualifier.qualified(list: text)),
             !list.defects.contains(.malformed), list.mailboxes.count == 1, let address = list.addresses.first
-        else { return whole }
+        else {
+            guard
+                !text.unicodeScalars.contains(where: {
+                    "<>(),:;\"\\".unicodeScalars.contains($0) || $0.properties.isWhitespace
+                })
+            else {
+                throw GatewayRefusal(
+                    .message,
+                    "5.1.7",
+                    explanation: "the sender is not one mail address: \(text.escapedForDisplay)"
+                )
+            }
+            return whole
+        }
         return .address(address)
     }
 
