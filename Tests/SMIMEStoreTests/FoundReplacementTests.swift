@@ -10,13 +10,18 @@ import Testing
 
     init() throws { alice = try AddressScope("alice@example.com") }
 
-    private func store(in home: TemporaryHome, _ certificate: String, isPinned: Bool = false) async throws -> Store {
+    private func store(
+        in home: TemporaryHome,
+        _ certificate: String,
+        of address: AddressScope? = nil,
+        isPinned: Bool = false
+    ) async throws -> Store {
         let store = try await home.open()
         var batch = try ImportBatch.authorities()
         batch.recipients = [
             .init(
                 certificate: try Certificate(fixture: "\(certificate)/cert.pem"),
-                addresses: [alice],
+                addresses: [address ?? alice],
                 isPinned: isPinned
             )
         ]
@@ -25,9 +30,17 @@ import Testing
     }
 
     private func answer(_ store: Store, _ found: String) async throws -> RecipientLookup.Answer {
-        let source = OneCertificate(certificate: try Certificate(fixture: "\(found)/cert.pem"), address: alice)
+        try await answer(store, file: "\(found)/cert.pem", about: alice)
+    }
+
+    private func answer(
+        _ store: Store,
+        file: String,
+        about address: AddressScope
+    ) async throws -> RecipientLookup.Answer {
+        let source = OneCertificate(certificate: try Certificate(fixture: file), address: address)
         let lookup = RecipientLookup(store: store, sources: [source], systemAnchors: false)
-        return try await lookup.choices(for: [alice], at: .judged, asking: .everything)
+        return try await lookup.choices(for: [address], at: .judged, asking: .everything)
     }
 
     @Test func `a pin that has expired is not replaced by what a source has`() async throws {
@@ -41,6 +54,15 @@ import Testing
                     + "pinned, or its key was held before"
             ]
         )
+    }
+
+    @Test func `a pinned certificate that cannot be encrypted to holds no certificate for encryption`() async throws {
+        let home = try TemporaryHome()
+        let split = try AddressScope("split@example.com")
+        let store = try await store(in: home, "split", of: split, isPinned: true)
+        let answer = try await answer(store, file: "split/encrypt-cert.pem", about: split)
+        #expect(answer.choices.first?.selected?.certificate == (try Certificate(fixture: "split/encrypt-cert.pem")))
+        #expect(answer.warnings.isEmpty)
     }
 
     @Test func `a certificate that was only imported is replaced when it has expired`() async throws {

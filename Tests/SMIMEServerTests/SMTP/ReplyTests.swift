@@ -69,6 +69,16 @@ import Testing
         }
     }
 
+    @Test("a short reply keeps an administrator's sentence after a long reason")
+    func shortLines() {
+        let help = "Ask the help desk: tel. 4711"
+        for reason in ["no certificate", String(repeating: "no certificate, ", count: 40)] {
+            let wire = String(buffer: SMTPReply(550, "5.7.1", text: "\(reason)\n\(help)").shortened.encoded())
+            #expect(wire.hasPrefix("550 5.7.1 no certificate") && wire.hasSuffix(" \(help)\r\n"), "\(wire)")
+            #expect(wire.utf8.count <= 250 && wire.split(separator: "\r\n").count == 1)
+        }
+    }
+
     @Test(
         "a reply that is written is read as it was",
         arguments: ["Ok", "", "a\nb", "a\n\nb c", "5.7.1 in the text", "-dash"]
