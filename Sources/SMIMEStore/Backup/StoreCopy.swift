@@ -115,3 +115,18 @@ struct StoreCopy {
         return .malformedBackup(path: path, detail: detail)
     }
 }
+
+extension Store {
+    /// Why a restore would reject the copy at `path` of a damaged store; nil if it would not.
+    ///
+    /// - Throws: errors of reading the copy.
+    package static func damage(ofCopy path: String) async throws(KeystoreError) -> String? {
+        try await onBlockingThread { () throws(KeystoreError) in
+            do throws(KeystoreError) { try StoreCopy(path).checkRows() } catch {
+                guard case .malformedBackup(_, let detail) = error else { throw error }
+                return detail
+            }
+            return nil
+        }
+    }
+}

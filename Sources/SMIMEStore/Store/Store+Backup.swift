@@ -5,23 +5,16 @@ extension Store {
     ///
     /// The file has mode 0600, and is removed if writing fails. The copy does not include the key file.
     ///
-    /// - Returns: why a restore would reject the copy, because the store is damaged; nil if it would not.
     /// - Throws: `.cannotCreate`, also if the file exists already; `.writeFailed`; `.notPossible` for a store on a server
-    @discardableResult
-    package func backup(to path: String) async throws(KeystoreError) -> String? {
+    package func backup(to path: String) async throws(KeystoreError) {
         guard location.server == nil else {
             let why =
                 "to copy the store to files: smime --home DIR store copy --from URL; or use pg_dump on the server"
             throw .notPossible(path: location.path, why: why)
         }
         let database = database
-        return try await onBlockingThread { () throws(KeystoreError) in
+        try await onBlockingThread { () throws(KeystoreError) in
             do { try database.withEngine { try $0.writeCopy(to: path) } } catch { throw Self.error(error, path) }
-            do throws(KeystoreError) { try StoreCopy(path).checkRows() } catch {
-                guard case .malformedBackup(_, let detail) = error else { throw error }
-                return detail
-            }
-            return nil
         }
     }
 

@@ -96,9 +96,14 @@ extension SMIMECommand.StoreCommand {
         private static func copy(of store: Store, for output: String) async throws -> SpooledFile {
             var damage: String?
             do {
-                let copy = try await SpooledFile { damage = try await store.backup(to: $0) }
+                let copy = try await SpooledFile {
+                    try await store.backup(to: $0)
+                    damage = try await Store.damage(ofCopy: $0)
+                }
                 if let damage {
-                    Console.warning("\(output): store restore rejects this copy, because the store is damaged: \(damage)")
+                    Console.warning(
+                        "\(output): store restore rejects this copy, because the store is damaged: \(damage)"
+                    )
                     Console.hint("to repair it: smime store check --repair")
                 }
                 return copy
