@@ -217,7 +217,7 @@ def unable(around):
 
     wait_until(is_logged, "no line in the log")
     client.close()
-    check(lines[0].count("the mail server does not let its milter do what is needed") == 1, f"not once: {lines[0]}")
+    check(lines[0].count("the mail server does not allow its milter the necessary changes") == 1, f"not once: {lines[0]}")
     check("next hop" not in lines[0] and "status=deferred" in lines[0], f"the next hop is blamed: {lines[0]}")
 
 
