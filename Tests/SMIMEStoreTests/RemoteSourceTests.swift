@@ -136,9 +136,12 @@ import Testing
         let home = try TemporaryHome()
         let store = try await store(in: home)
         let down = Directory(["bob"], outage: "no answer in time")
+        let start = ContinuousClock.now
         for why in ["", "it was not asked, less than 60 s after an outage: "] {
             let answer = try await lookup(store, [down]).choices(for: [bob], at: .judged)
             #expect(answer.choices[0].isUnknown && !answer.choices[0].isHeldByOutage)
+            // On a very busy machine the pause may be over before the second look-up.
+            guard ContinuousClock.now - start < .seconds(50) else { return }
             #expect(answer.warnings == ["the source ldap cannot be asked: \(why)no answer in time"])
         }
         #expect(down.asked.count == 1)
