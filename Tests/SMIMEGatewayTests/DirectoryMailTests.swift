@@ -61,6 +61,11 @@ import Testing
         let dana = try await decision("dana@example.com")
         #expect(dana.action == .deferral)
         #expect(dana.reasons.contains { $0.contains(why) })
+        // Anyone who can add entries could otherwise make the mail leave in clear.
+        _ = try await office.store.policy.set(Policy.Rule(.global, encrypt: .available))
+        #expect(try await decision("dana@example.com").action == .deferral)
+        #expect(try await decision("eve@example.com").action != .deferral)
+        _ = try await office.store.policy.set(Policy.Rule(.global, encrypt: .require))
         // A usable certificate is used, whatever the rest of the answer is.
         #expect(try await decision("carol@example.com").action == .signAndEncrypt)
         #expect(try await decision("eve@example.com").action == .bounce)

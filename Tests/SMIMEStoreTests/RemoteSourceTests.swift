@@ -145,6 +145,12 @@ import Testing
             #expect(answer.warnings == ["the source ldap cannot be asked: \(why)no answer in time"])
         }
         #expect(down.asked.count == 1)
+        // Also while the source is not asked, mail waits if others may have caused the outage.
+        let full = Directory(["bob"], identity: "3", outage: "too many", holdsMail: true)
+        for _ in 0..<2 {
+            let answer = try await lookup(store, [full]).choices(for: [bob], at: .judged)
+            #expect(answer.choices[0].isHeldByOutage)
+        }
         // A later source is asked nevertheless.
         let answer = try await lookup(store, [down, Directory(["bob"], identity: "2")]).choices(for: [bob], at: .judged)
         #expect(answer.choices[0].selected?.rank == 2)
@@ -181,7 +187,7 @@ private final class Directory: RemoteSource {
     let identity: String
     let knowsDomains: Bool
     private let names: [String]
-    private let outage: String?
+    private let outage: SourceOutage?
     private let delay: TimeInterval
     private let questions = Mutex<[String]>([])
 
@@ -192,9 +198,11 @@ private final class Directory: RemoteSource {
         identity: String = "1",
         knowsDomains: Bool = false,
         outage: String? = nil,
+        holdsMail: Bool = false,
         delay: TimeInterval = 0
     ) {
-        (self.names, self.identity, self.outage, self.delay) = (names, identity, outage, delay)
+        (self.names, self.identity, self.delay) = (names, identity, delay)
+        self.outage = outage.map { SourceOutage($0, holdsMail: holdsMail) }
         self.knowsDomains = knowsDomains
     }
 
@@ -203,7 +211,7 @@ private final class Directory: RemoteSource {
         until deadline: ContinuousClock.Instant
     ) throws(SourceOutage) -> SourceAnswer {
         questions.withLock { $0 += addresses.map(\.text) }
-        if let outage { throw SourceOutage(outage) }
+        if let outage { throw outage }
         Thread.sleep(forTimeInterval: delay)
         var answer = SourceAnswer()
         for name in names {

@@ -76,7 +76,7 @@ extension SourceAnswer {
                 let isTooLong = error == Self.readingTooLong
                 isOver = error == .timeLimit || isTooLong
                 if isTooLong || isOver && !hasAnswered { late.insert(address) }
-                outages[address] = SourceOutage(error.reason)
+                outages[address] = SourceOutage(error.reason, holdsMail: isTooLong)
             }
         }
     }

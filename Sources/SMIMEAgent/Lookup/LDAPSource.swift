@@ -30,7 +30,8 @@ package struct LDAPSource: RemoteSource {
             let found = try directory.answer(about: scope.key, by: connection, until: deadline)
             if !found.isComplete {
                 answer.outages[scope] = SourceOutage(
-                    "it has more entries or certificates for the address than are read"
+                    "it has more entries or certificates for the address than are read",
+                    holdsMail: true
                 )
             }
             let certificates = try read(found.values, &answer, until: deadline)

@@ -29,9 +29,9 @@ package struct SourceOutage: Error, Equatable, Sendable {
     /// Whether mail waits that should be encrypted if possible.
     let holdsMail: Bool
 
-    package init(_ reason: String) { self.init(reason, holdsMail: false) }
-
-    init(_ reason: String, holdsMail: Bool) { (self.reason, self.holdsMail) = (reason, holdsMail) }
+    /// - Parameter holdsMail: true if others may have caused the outage by what they put into the source, so that mail would be
+    ///   sent in clear.
+    package init(_ reason: String, holdsMail: Bool = false) { (self.reason, self.holdsMail) = (reason, holdsMail) }
 }
 
 extension SourceOutage: LocalizedError, CustomStringConvertible {

@@ -52,8 +52,7 @@ extension SourceAnswer {
         }
     }
 
-    /// The outage for an address with too many certificates. Whoever can add certificates must not be able to hide the right
-    /// one, so that mail would be sent in clear.
+    /// The outage for an address with too many certificates: the right one may be among those that were left out.
     private static let excess = SourceOutage(
         "it has more than \(maximumCertificates) certificates or authorities for the address",
         holdsMail: true

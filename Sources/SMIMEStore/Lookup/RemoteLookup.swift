@@ -220,7 +220,10 @@ struct SourcePauses {
             return kept.first { $0.end > .now }?.outage
         }
         let seconds = LookupLimits.pauseAfterOutage.components.seconds
-        return cause.map { SourceOutage("it was not asked, less than \(seconds) s after an outage: \($0.reason)") }
+        return cause.map { outage in
+            let reason = "it was not asked, less than \(seconds) s after an outage: \(outage.reason)"
+            return SourceOutage(reason, holdsMail: outage.holdsMail)
+        }
     }
 
     /// Pauses the source for `address`, or completely if `address` is nil.

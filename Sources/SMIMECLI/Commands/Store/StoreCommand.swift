@@ -104,7 +104,7 @@ extension SMIMECommand.StoreCommand {
                     Console.warning(
                         "\(output): store restore rejects this copy, because the store is damaged: \(damage)"
                     )
-                    Console.hint("to repair it: smime store check --repair")
+                    Console.hint("to see all damage: smime store check")
                 }
                 return copy
             } catch {

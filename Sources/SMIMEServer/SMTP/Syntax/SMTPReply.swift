@@ -69,15 +69,13 @@ extension SMTPReply {
     /// than 256 bytes, and tries again although the message was accepted.
     package var shortened: SMTPReply {
         let length = Self.maximumShortLength - "250 2.000.000 \r\n".utf8.count
-        let lines = text.split(separator: "\n").map { SMTPReply(code, nil, text: String($0)) }
-        let all = SMTPReply(code, enhancedCode, text: lines.map(\.text).joined(separator: " "))
+        func reply(_ text: String) -> SMTPReply { SMTPReply(code, enhancedCode, text: text) }
+        let lines = text.split(separator: "\n").map(String.init)
+        let all = reply(lines.joined(separator: " "))
         guard all.harmlessLines(of: length).count > 1, let reason = lines.first else { return all }
-        let rest = SMTPReply(code, nil, text: lines.dropFirst().map(\.text).joined(separator: " ")).harmlessLines(
-            of: length
-        )
-        let keepsRest = rest.count == 1 && rest[0].utf8.count <= length / 2 && lines.count > 1
-        let end = keepsRest ? " ... \(rest[0])" : " ..."
-        return SMTPReply(code, enhancedCode, text: reason.harmlessLines(of: length - end.utf8.count)[0] + end)
+        let rest = reply(lines.dropFirst().joined(separator: " ")).harmlessLines(of: length / 2)
+        let end = rest.count == 1 && !rest[0].isEmpty ? " ... \(rest[0])" : " ..."
+        return reply(reply(reason).harmlessLines(of: length - end.utf8.count)[0] + end)
     }
 
     /// Appends the reply to `buffer`, in the encoding of ``encoded(withEnhancedCode:)``.
