@@ -14,7 +14,6 @@ import Testing
 
     @Test func `a second attempt begins when the first has ended, and a third after it`() {
         #expect(beginners([1, 2, 3]) == [1])
-        #expect(claims.isAwaited("a"))
         #expect(beginners([4], name: "b") == [4])
         claims.release("a")
         claims.release("b")
@@ -25,7 +24,6 @@ import Testing
         let begun = beginners([1, 2, 3]) {
             claims.release("a")
             claims.release("a")
-            #expect(!claims.isAwaited("a"))
             claims.release("a")
         }
         #expect(begun == [1, 2, 3])
@@ -43,7 +41,26 @@ import Testing
     @Test func `an end without a claim changes nothing`() {
         claims.release("a")
         claims.withdraw("a", for: 1)
-        #expect(!claims.isAwaited("a"))
         #expect(beginners([1]) == [1])
+    }
+
+    @Test func `the first message learns once that another one waits, now or later`() {
+        var calls = 0
+        _ = beginners([1])
+        claims.whenAwaited("a") { calls += 1 }
+        #expect(calls == 0)
+        _ = beginners([2, 3])
+        #expect(calls == 1)
+        claims.whenAwaited("a") { calls += 1 }
+        #expect(calls == 2)
+    }
+
+    @Test func `a message is not told of those that wait for the next claim`() {
+        var calls = 0
+        _ = beginners([1])
+        claims.whenAwaited("a") { calls += 1 }
+        claims.release("a")
+        _ = beginners([2, 3])
+        #expect(calls == 0)
     }
 }

@@ -188,6 +188,45 @@ import Testing
         try await onLoop { scene.value.pool.close() }
     }
 
+    @Test(arguments: [true, false]) func `an attempt after an unread reply waits until the delivery is recorded`(
+        comesBeforeTheEnd: Bool
+    ) async throws {
+        // The other worker could handle the second attempt meanwhile.
+        let scene = try await scene(Self.workers(settled: { _, _ in sleep(1) }))
+        try await onLoop { scene.value.startAttempt("Q1") }
+        try await wait { scene.value.deliveries.count == 1 }
+        let result = sent()
+        try await onLoop {
+            scene.value.deliveries[0].done(result)
+            scene.value.flows[0].noteReplyWritten()
+            if comesBeforeTheEnd { scene.value.startAttempt("Q1", confirms: true) }
+            // The connection ends.
+            scene.value.flows[0].confirm(false)
+            if !comesBeforeTheEnd { scene.value.startAttempt("Q1", confirms: true) }
+        }
+        try await wait { scene.value.replies.count == 2 }
+        #expect(try await onLoop { scene.value.replies } == [0: 250, 1: 250])
+        #expect(try await onLoop { scene.value.deliveries.count } == 1)
+        try await onLoop { scene.value.pool.close() }
+    }
+
+    @Test func `an attempt after a read reply is a new message`() async throws {
+        let scene = try await scene(Self.workers())
+        try await onLoop { scene.value.startAttempt("Q1") }
+        try await wait { scene.value.deliveries.count == 1 }
+        let result = sent()
+        try await onLoop {
+            scene.value.deliveries[0].done(result)
+            scene.value.flows[0].noteReplyWritten()
+            scene.value.flows[0].confirm(true)
+            scene.value.startAttempt("Q1", confirms: true)
+        }
+        try await wait { scene.value.deliveries.count == 2 }
+        try await onLoop { scene.value.deliveries[1].done(result) }
+        try await wait { scene.value.replies.count == 2 }
+        try await onLoop { scene.value.pool.close() }
+    }
+
     @Test func `an attempt after one that failed sends the message`() async throws {
         let scene = try await scene(Self.workers())
         try await onLoop { for _ in 0..<2 { scene.value.startAttempt("Q1", confirms: true) } }

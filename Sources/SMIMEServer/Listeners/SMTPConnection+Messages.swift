@@ -30,9 +30,14 @@ extension SMTPConnection {
         }
     }
 
-    /// Tells the flow whether its reply could be sent.
+    /// Tells the flow whether its reply could be sent, and lets `confirmation` observe whether it is read.
+    ///
+    /// Postfix sends QUIT together with the message, so QUIT does not show that the reply was read. Its own reply waits until
+    /// the client has closed the connection, or for `quitTime`. If the client ended without reading the reply to the message,
+    /// its host resets the connection (RFC 1122 §4.2.2.13).
     private func confirm(_ flow: MessageFlow) {
         guard !clientIsGone, channel.isActive else { return flow.confirm(false) }
+        if flow.isAccepted { holdQuit() }
         var last: EventLoopFuture<Void>?
         while let event = session.next() {
             guard case .reply(let bytes) = event else {
@@ -44,9 +49,10 @@ extension SMTPConnection {
         guard let last else { return flow.confirm(false) }
         last.assumeIsolated().whenComplete { [self] result in
             guard case .success = result, !clientIsGone else { return flow.confirm(false) }
-            guard flow.isAccepted, !isOver else { return flow.confirm(true) }
+            guard flow.isAccepted else { return flow.confirm(true) }
             flow.noteReplyWritten()
             confirmation?.begin(flow)
+            if isOver { confirmation?.awaitEnd() }
         }
     }
 }

@@ -15,6 +15,10 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     private static let (contentTime, bytesPerSecond) = (Duration.seconds(300), 10_000)
     /// The time to wait, after the last reply, for the client to close the connection.
     private static let lingerTime = TimeAmount.seconds(2)
+    /// The time to wait instead if only the end of the connection shows whether the client has read the reply to a message.
+    private static let confirmationTime = TimeAmount.seconds(10)
+    /// The time for which the reply to a QUIT is held back that was sent together with a message.
+    private static let quitTime = TimeAmount.milliseconds(100)
 
     let core: GatewayCore
     private let listener: Endpoint
@@ -29,6 +33,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     var recipientCount = 0
     /// Observes the client after the reply to a message.
     var confirmation: ReplyConfirmation?
+    private var quitTimer: DeadlineTimer?
     var contentStart: ContinuousClock.Instant?
     var contentSize = 0
     private var timer: DeadlineTimer?
@@ -60,6 +65,10 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
             work()
         }
         confirmation = ReplyConfirmation(on: context.eventLoop)
+        quitTimer = DeadlineTimer(on: context.eventLoop) { [weak self] in
+            self?.session.holdsQuit = false
+            self?.work()
+        }
         if core.isStopping {
             refuse("the gateway is stopping")
         } else if core.connections.isFull {
@@ -95,7 +104,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         if case ChannelEvent.inputClosed = event {
             clientIsGone = true
             flow?.deferIfWaiting()
-            confirmation?.note(isRead: false)
+            confirmation?.note(isRead: (isOver || session.holdsQuit) && !hasReset)
             if isOver { return close() }
             work()
         }
@@ -105,8 +114,11 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     func channelInactive(context: ChannelHandlerContext) {
         clientIsGone = true
         flow?.deferIfWaiting()
+        // After the end of the session, the client closed the connection, or `errorCaught` was called before.
+        confirmation?.note(isRead: isOver)
         confirmation?.cancel()
         timer?.cancel()
+        quitTimer?.cancel()
         core.connections.remove(self)
         defer { core.envelopes.set(&envelopeShare, to: 0) }
         guard !isOver else { return }
@@ -116,7 +128,14 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         clientIsGone = true
+        confirmation?.note(isRead: false)
         context.close(promise: nil)
+    }
+
+    /// Whether the client's host has reset the connection because it received bytes that the client no longer read.
+    private var hasReset: Bool {
+        let option = ChannelOptions.Types.SocketOption(level: .socket, name: .so_error)
+        return (try? channel.syncOptions?.getOption(option)) != 0
     }
 
     func drain() {
@@ -202,13 +221,20 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         core.noteEarlyReply(refusal.envelope, role: role, .refused, reason: reason)
     }
 
+    /// Holds back the reply to a QUIT that the client sent together with the message.
+    func holdQuit() {
+        guard session.isQuitNext else { return }
+        session.holdsQuit = true
+        quitTimer?.set(Self.quitTime)
+    }
+
     func endMessage() { (flow, contentStart, contentSize) = (nil, nil, 0) }
 
     /// Sends the last reply and ends the session. Closing a socket with unread input would reset the connection, and the
     /// client might not receive the reply.
     private func end() {
         isOver = true
-        confirmation?.note(isRead: true)
+        confirmation?.awaitEnd()
         if let violation = session.violation {
             core.metrics.violations += 1
             core.warn(listener, channel, reason: "protocol error: \(violation)")
@@ -223,6 +249,10 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         channel.close(mode: .output, promise: nil)
         channel.read()
         timer?.cancel()
-        channel.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) { [self] in close() }
+        let time = confirmation?.isPending == true ? Self.confirmationTime : Self.lingerTime
+        channel.eventLoop.assumeIsolated().scheduleTask(in: time) { [self] in
+            confirmation?.note(isRead: false)
+            close()
+        }
     }
 }

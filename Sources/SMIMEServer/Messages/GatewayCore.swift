@@ -87,41 +87,60 @@ package final class MessageClaims {
         let begin: () -> Void
     }
 
-    /// The messages that wait for each claimed name.
-    private var claimants: [String: [Claimant]] = [:]
+    private struct Claim {
+        /// The messages that wait for the name.
+        var waiting: [Claimant] = []
+        /// Called once, when a message waits.
+        var whenAwaited: (() -> Void)?
+    }
+
+    private var claims: [String: Claim] = [:]
 
     package init() {}
 
     /// Whether a message would have to wait for `name` although `limit` messages already wait for names. Each waiting message
     /// has a slot, so without this limit many copies of one message would make all other mail wait.
     package func isCrowded(_ name: String, limit: Int) -> Bool {
-        claimants[name] != nil && claimants.values.reduce(0) { $0 + $1.count } >= limit
+        claims[name] != nil && claims.values.reduce(0) { $0 + $1.waiting.count } >= limit
     }
 
     /// Calls `begin` when no other message claims `name`: now, or after the messages that asked earlier.
     package func acquire(_ name: String, for number: UInt64, _ begin: @escaping () -> Void) {
-        guard claimants[name] != nil else {
-            claimants[name] = []
+        guard claims[name] != nil else {
+            claims[name] = Claim()
             return begin()
         }
-        claimants[name]?.append(Claimant(number: number, begin: begin))
+        claims[name]?.waiting.append(Claimant(number: number, begin: begin))
+        noteAwaited(name)
     }
 
-    /// Whether another message waits for `name`.
-    package func isAwaited(_ name: String) -> Bool { claimants[name]?.isEmpty == false }
+    /// Calls `act` once, when another message waits for `name`: now or later, but only until the claim ends.
+    package func whenAwaited(_ name: String, _ act: @escaping () -> Void) {
+        claims[name]?.whenAwaited = act
+        noteAwaited(name)
+    }
+
+    private func noteAwaited(_ name: String) {
+        guard let claim = claims[name], !claim.waiting.isEmpty, let act = claim.whenAwaited else { return }
+        claims[name]?.whenAwaited = nil
+        act()
+    }
 
     /// Removes the message with the number `number` from those that wait for `name`.
-    package func withdraw(_ name: String, for number: UInt64) { claimants[name]?.removeAll { $0.number == number } }
+    package func withdraw(_ name: String, for number: UInt64) {
+        claims[name]?.waiting.removeAll { $0.number == number }
+    }
 
     /// Ends the claim to `name`: the message has ended, and its result is in the journal.
     package func release(_ name: String) {
-        guard var waiting = claimants[name] else { return }
-        guard !waiting.isEmpty else {
-            claimants[name] = nil
+        guard var claim = claims[name] else { return }
+        guard !claim.waiting.isEmpty else {
+            claims[name] = nil
             return
         }
-        let next = waiting.removeFirst()
-        claimants[name] = waiting
+        let next = claim.waiting.removeFirst()
+        claim.whenAwaited = nil
+        claims[name] = claim
         next.begin()
     }
 }

@@ -10,11 +10,11 @@ extension MessageFlow {
         if !isLate { conclude(isDelivered: isDelivered) }
     }
 
-    /// Tells the flow that the reply to an accepted message was written, but possibly not read yet. If another attempt
-    /// already waits, the reply was not read.
+    /// Tells the flow that the reply to an accepted message was written, but possibly not read yet. If another attempt comes
+    /// before it is confirmed, the reply was not read.
     package func noteReplyWritten() {
-        guard !isLate else { return }
-        if claim.map(core.claims.isAwaited) == true { conclude(isDelivered: false) } else { releaseClaim() }
+        guard !isLate, let claim else { return }
+        core.claims.whenAwaited(claim) { [self] in conclude(isDelivered: false) }
     }
 
     /// Tells the flow that the reply is being sent in pieces, so that its time limit no longer applies.
@@ -45,8 +45,10 @@ extension MessageFlow {
     }
 
     /// Does the work that remains when it is known whether the mail server received the reply, and then lets the next attempt
-    /// begin.
+    /// begin. Only the first call counts.
     func conclude(isDelivered: Bool) {
+        guard !isConcluded else { return }
+        isConcluded = true
         guard let worker else { return releaseClaim() }
         self.worker = nil
         defer { worker.release() }
@@ -86,7 +88,7 @@ extension SMTPReply {
 /// Observes whether the mail server has read the reply to a message.
 ///
 /// If the connection ends right after the reply, without a further byte, the mail server stopped before it could act on the
-/// reply, and it or its client will send the message again.
+/// reply, and it or its client will send the message again. After QUIT, only a reset shows this.
 final class ReplyConfirmation {
     /// If the connection is open for this time after the reply, the reply counts as read. Postfix keeps idle connections open
     /// longer: it closes them without a command after 2 seconds (`lmtp_connection_cache_time_limit`).
@@ -98,6 +100,12 @@ final class ReplyConfirmation {
     init(on loop: any EventLoop) {
         timer = DeadlineTimer(on: loop) { [weak self] in self?.note(isRead: true) }
     }
+
+    /// Whether a reply is being observed.
+    var isPending: Bool { flow != nil }
+
+    /// Lets only the end of the connection show whether the last reply was read, and not the time.
+    func awaitEnd() { timer?.disarm() }
 
     /// Begins to observe the reply to the message of `flow`, which was just written.
     ///

@@ -100,6 +100,8 @@ package final class MessageFlow {
     var claim: String?
     /// The name in the journal that this message waits to claim; nil if it does not wait.
     var awaitedClaim: String?
+    /// Whether the work after the reply has begun. The claim ends with this work.
+    var isConcluded = false
     /// Computes a digest of the content, if several messages may have the same name in the journal; nil otherwise.
     private var digester: Digester?
     var replyLimit: Scheduled<Void>?

@@ -12,11 +12,37 @@ final class LineSocket {
     convenience init(to path: String) throws {
         let descriptor = socket(AF_UNIX, Self.kind, 0)
         let result = Self.withAddress(path) { connect(descriptor, $0, $1) }
+        try self.init(descriptor, result, name: path)
+    }
+
+    /// Connects to the TCP port `port` of this host.
+    convenience init(toPort port: Int) throws {
+        let descriptor = socket(AF_INET, Self.kind, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try self.init(descriptor, result, name: "port \(port)")
+    }
+
+    /// - Parameter result: the result of connect(2).
+    private convenience init(_ descriptor: Int32, _ result: Int32, name: String) throws {
         self.init(descriptor)
-        try #require(result == 0, "\(path): \(String(cString: strerror(errno)))")
+        try #require(result == 0, "\(name): \(String(cString: strerror(errno)))")
         // A test that waits forever would report nothing.
         var limit = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// Waits until there is something to read.
+    func waitForInput() {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&entry, 1, 120_000)
     }
 
     deinit { close(descriptor) }

@@ -141,6 +141,33 @@ import Testing
         #expect(scene.sink.heldCount == 1)
     }
 
+    @Test(arguments: [false, true])
+    func `QUIT that comes together with a message does not show that the reply was read`(isTCP: Bool) throws {
+        let port = Int.random(in: 20_000..<30_000)
+        let scene = try ServeScene(["--listen", "outgoing=smtp:127.0.0.1:\(port)"])
+        let content = ServeScene.mail().replacing("\n", with: "\r\n") + ".\r\nQUIT\r\n"
+        func attempt(_ name: String) throws -> LineSocket {
+            let client = try isTCP ? LineSocket(toPort: port) : LineSocket(to: scene.path("out"))
+            #expect(client.reply().hasPrefix("220") && client.ask("EHLO test").hasPrefix("250"))
+            #expect(client.ask("XFORWARD IDENT=\(name)").hasPrefix("250"))
+            for command in ["MAIL FROM:<\(alice)>", "RCPT TO:<\(bob)>"] { _ = client.ask(command) }
+            #expect(client.ask("DATA").hasPrefix("354"))
+            client.send(content)
+            return client
+        }
+        var client: LineSocket? = try attempt("Q1")
+        client?.waitForInput()
+        // The reply is not read.
+        client = nil
+        #expect(try attempt("Q1").reply() == "250 2.0.0 all recipients have the message already")
+        client = try attempt("Q2")
+        #expect(client?.reply() == "250 2.0.0 sent as Q2")
+        #expect(client?.reply().hasPrefix("221 2.0.0") == true)
+        client = nil
+        // The journal does not know this message, because the client has read both replies.
+        #expect(try attempt("Q2").reply() == "250 2.0.0 sent as Q3")
+    }
+
     @Test func `a lone line feed, early content and a wrong command end the connection`() throws {
         let scene = try ServeScene()
         var socket = try scene.connect("out")

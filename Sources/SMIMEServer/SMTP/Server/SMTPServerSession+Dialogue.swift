@@ -49,7 +49,7 @@ extension SMTPServerSession {
     /// Reads one line, if it is complete, and handles its command.
     private mutating func readCommand() -> Bool {
         let view = input.readableBytesView
-        guard let first = view.first else { return false }
+        guard let first = view.first, !(holdsQuit && isQuitNext) else { return false }
         guard first.isLetter else {
             violate("5.5.2", "this is not \(settings.dialect == .lmtp ? "LMTP" : "SMTP")")
             return true

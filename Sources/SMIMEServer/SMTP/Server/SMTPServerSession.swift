@@ -114,6 +114,15 @@ package struct SMTPServerSession: Sendable {
     /// Whether no further recipients are accepted for a long envelope, because the server has no memory for them.
     package var refusesMoreRecipients = false
 
+    /// Whether a QUIT waits as the next command instead of being handled.
+    package var holdsQuit = false
+
+    /// Whether QUIT is the next command, and was received already.
+    package var isQuitNext: Bool {
+        guard case .command = state else { return false }
+        return input.readableBytesView.prefix(6).map { $0 & 0xDF } == Array("QUIT".utf8) + [0x0D & 0xDF, 0x0A & 0xDF]
+    }
+
     /// The number of bytes in the addresses and parameters of the envelope that is being received.
     package var envelopeSize: Int { transaction?.size ?? 0 }
 
