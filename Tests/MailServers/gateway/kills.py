@@ -81,27 +81,27 @@ class Killer(threading.Thread):
     def kill(self, what):
         around = self.around
         if what == "service":
-            self.note(what)
-            around.service.kill()
+            with Kill(self, what):
+                around.service.kill()
             around.service.start()
         elif what == "hop":
-            self.note(what)
-            around.sink.kill()
-            around.sink.wait()
+            with Kill(self, what):
+                around.sink.kill()
+                around.sink.wait()
             around.start_sink()
         elif what == "master":
             if master := around.postfix.master():
-                self.note(what)
-                # Its children end when they notice that.
-                for pid in [master, *children(master)]:
-                    end(pid)
+                with Kill(self, what):
+                    # Its children end when they notice that.
+                    for pid in [master, *children(master)]:
+                        end(pid)
                 self.start_postfix()
         else:
             master = around.postfix.master()
             pids = around.service.workers() if what == "worker" else children(master) if master else []
             if pids:
-                self.note(what)
-                end(random.choice(pids))
+                with Kill(self, what):
+                    end(random.choice(pids))
 
     def start_postfix(self):
         said = []
@@ -116,10 +116,22 @@ class Killer(threading.Thread):
         except Failure as failure:
             raise Failure(f"{failure}: {said}") from None
 
-    def note(self, what):
+
+
+class Kill:
+    """A kill, when it began and ended, and how many messages were in flight."""
+
+    def __init__(self, killer, what):
+        self.killer, self.what = killer, what
+
+    def __enter__(self):
         # A service that hangs reports no number, and has at most as many messages as places.
-        in_flight = self.around.service.metric("smime_messages_in_flight") if what == "service" else 0
-        self.kills.append((time.time(), what, in_flight))
+        self.in_flight = self.killer.around.service.metric("smime_messages_in_flight") if self.what == "service" else 0
+        self.begin = time.time()
+
+    def __exit__(self, *_):
+        self.end = time.time()
+        self.killer.kills.append(self)
 
 
 def end(pid):
@@ -237,31 +249,36 @@ def count_what_came(around, count, kills, again):
         for reason, what in sorted(whys, key=lambda pair: not pair[1])[: surplus[key]]:
             if not what:
                 reasons["none"] += 1
-                unexplained.append(history(key, entries, kills))
+                unexplained.append(history(around, key, entries, kills))
                 continue
             reasons[reason] += 1
             by_kill["hop" if reason == "hop" else what].add(what if reason == "hop" else (key[0], key[2]))
     unanswered = sum(1 for entry in around.received() if not entry["replied"])
     kinds = Counter(KINDS[key[0] % len(KINDS)][0] + "/" + str(len(KINDS[key[0] % len(KINDS)][1])) for key in doubled)
-    step(f"kills: {dict(Counter(what for _, what, _ in kills))}; {len(there)} deliveries, {len(lost)} lost, {len(clear)} in clear, {len(bounced)} bounces")
+    step(f"kills: {dict(Counter(kill.what for kill in kills))}; {len(there)} deliveries, {len(lost)} lost, {len(clear)} in clear, {len(bounced)} bounces")
     step(f"doubled by what was killed: {dict(reasons)} {dict(kinds)}; the next hop died behind {unanswered} messages before its reply")
     step(f"sent twice: {len(again)}; of these {len(missing)} deliveries came once, {len(excused)} of them because of a kill")
     check(not bounced, f"something came back: {bounced[0][:1500] if bounced else ''!r}")
     check(not lost, f"lost: {lost[:10]}")
     check(not clear, f"in clear: {clear[:10]}")
     check(len(missing) == len(excused), f"sent twice and came once: {missing[:10]}")
-    check("none" not in reasons, f"doubled without a kill that explains it: {reasons} {unexplained}")
+    check("none" not in reasons, "\n".join([f"doubled without a kill that explains it: {reasons}", *unexplained]))
     check(len(by_kill.pop("hop", ())) <= unanswered, "more was doubled than was in flight when the next hop was killed")
-    for (_, _, in_flight), messages in by_kill.items():
+    for kill, messages in by_kill.items():
         # Some have arrived since the number was read.
-        check(len(messages) <= in_flight + 8, f"{len(messages)} messages were doubled of {in_flight} in flight when the service was killed")
+        check(len(messages) <= kill.in_flight + 8, f"{len(messages)} messages were doubled of {kill.in_flight} in flight when the service was killed")
 
 
-def history(key, entries, kills):
-    """The arrivals of a message and the kills around them, in seconds after its first arrival."""
+def history(around, key, entries, kills):
+    """The arrivals of a message and the kills around them, in seconds after its first arrival, and what the logs say of the message."""
     first = entries[0]["at"]
     came = [(round(entry["at"] - first, 2), entry["replied"] and round(entry["replied"] - first, 2)) for entry in entries]
-    return key, KINDS[key[0] % len(KINDS)], came, [(round(at - first, 2), what) for at, what, _ in kills if -10 < at - first < 60]
+    near = [(round(kill.end - first, 2), kill.what) for kill in kills if -10 < kill.end - first < 60]
+    logs = [open(around.name(name), errors="replace").read().splitlines() for name in ("mail.log", "serve.log")]
+    named = [line for log in logs for line in log if f"<kill{key[0]}.{key[2]}@test>" in line]
+    identifiers = {identifier for line in named for identifier in re.findall(r"\b[0-9A-F]{10,}\b", line)}
+    lines = [line for log in logs for line in log if any(identifier in line for identifier in identifiers)]
+    return "\n".join([f"{key} {KINDS[key[0] % len(KINDS)]} came at {came}; killed: {near}", *lines])
 
 
 def why(key, entry, kills):
@@ -279,7 +296,8 @@ def why(key, entry, kills):
 
 def died(kills, what, entry):
     """The kill at which the next hop already had `entry`, but it was not yet recorded."""
-    return next((kill for kill in kills if kill[1] == what and entry["at"] - 0.1 <= kill[0] <= (entry["replied"] or entry["at"]) + RECORDING), None)
+    recorded = (entry["replied"] or entry["at"]) + RECORDING
+    return next((kill for kill in kills if kill.what == what and kill.begin <= recorded and kill.end >= entry["at"] - 0.1), None)
 
 
 def marked(around):
