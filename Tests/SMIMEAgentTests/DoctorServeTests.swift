@@ -26,7 +26,7 @@ import Testing
             listeners: ServeListener.all(in: options),
             nextHops: ServeListener.nextHops(in: options)
         ) { arguments in
-            guard arguments.contains("-x") else { return services.joined(separator: "\n") }
+            guard !arguments.contains("-M") else { return services.joined(separator: "\n") }
             return parameters.map { "\($0) = \($1)" }.joined(separator: "\n")
         }
         let found = Doctor(at: .judged).findings(of: configuration, timeLimit: 540)

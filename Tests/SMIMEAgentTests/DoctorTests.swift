@@ -12,7 +12,7 @@ import Testing
 
     private func configuration(_ services: [String], _ parameters: [String: String] = [:]) -> PostfixConfiguration {
         PostfixConfiguration(from: nil) { arguments in
-            guard arguments.contains("-x") else { return services.joined(separator: "\n") }
+            guard !arguments.contains("-M") else { return services.joined(separator: "\n") }
             return parameters.map { "\($0) = \($1)" }.joined(separator: "\n")
         }
     }

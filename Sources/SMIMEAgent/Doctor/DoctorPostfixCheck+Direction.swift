@@ -96,7 +96,7 @@ extension DoctorPostfixCheck {
     /// the largest size that this port accepts must not exceed Postfix's limit after signing and encryption.
     mutating func checkMail(of port: PostfixConfiguration.Service) {
         let name = "receive_override_options"
-        let options = port.override(name) ?? configuration.parameters[name] ?? ""
+        let options = configuration.value(name, of: port) ?? ""
         if !options.contains("no_address_mappings") {
             addWarning(
                 "mappings",

@@ -3,7 +3,7 @@ extension DoctorPostfixCheck {
     mutating func checkServe(_ service: PostfixConfiguration.Service) {
         let before = findings.count
         let name = "\(service.program)_send_xforward_command"
-        if (service.override(name) ?? configuration.parameters[name]) != "yes" {
+        if configuration.value(name, of: service) != "yes" {
             add(
                 "mta-xforward",
                 .warning,

@@ -150,7 +150,7 @@ struct DoctorPostfixCheck: DoctorCheck {
     /// changes break a DKIM signature.
     mutating func checkSenders(_ port: PostfixConfiguration.Service) {
         checkLogins(of: port)
-        if let milters = port.override("smtpd_milters") ?? configuration.parameters["smtpd_milters"], !milters.isEmpty {
+        if let milters = configuration.value("smtpd_milters", of: port), !milters.isEmpty {
             add(
                 "mta-milters",
                 .warning,

@@ -63,17 +63,19 @@ package struct PostfixConfiguration: Sendable {
         }
 
         /// The value of a parameter that the service sets for itself, as `-o name=value` or `-o { name = value }`
-        /// (master(5)); nil if the service does not set it.
+        /// (master(5)); nil if the service does not set it. Of several values the last one counts. References to parameters
+        /// are replaced by their values already; the others refer to parameters without a value.
         func override(_ name: String) -> String? {
+            var value: String?
             for start in words.indices.dropLast() where words[start] == "-o" {
                 let rest = words[(start + 1)...]
                 let end = words[start + 1].hasPrefix("{") ? rest.firstIndex { $0.hasSuffix("}") } : nil
                 let text = rest[...(end ?? start + 1)].joined(separator: " ").trimmingCharacters(in: ["{", "}", " "])
                 let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 guard parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces) == name else { continue }
-                return parts[1].trimmingCharacters(in: .whitespaces)
+                value = parts[1].replacing(/\$\{?\w+\}?/, with: "").trimmingCharacters(in: .whitespaces)
             }
-            return nil
+            return value
         }
 
         /// The direction of the service's filter; nil if the service has no filter, or its filter has no direction.
@@ -82,27 +84,19 @@ package struct PostfixConfiguration: Sendable {
 
     /// The content_filter in effect for `service`, as transport and next hop; nil if there is none.
     func contentFilter(of service: Service) -> (transport: String, nextHop: String)? {
-        let value = service.override("content_filter") ?? parameters["content_filter"] ?? ""
-        let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = (value("content_filter", of: service) ?? "").split(
+            separator: ":",
+            maxSplits: 1,
+            omittingEmptySubsequences: false
+        )
         return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
     }
 
     /// The services that accept mail from the network, including those behind postscreen(8).
     var ports: [Service] { services.filter { ["inet", "pass"].contains($0.type) && $0.program == "smtpd" } }
 
-    /// The value of `name` in effect for `service`. If the value refers to another parameter (`$name`), that parameter's
-    /// value is used; a further reference is not followed.
-    func value(_ name: String, of service: Service) -> String? {
-        guard let value = service.override(name) else { return parameters[name] }
-        return Self.reference(in: value).map { parameters[$0] ?? "" } ?? value
-    }
-
-    /// The parameter's name if `value` is only a reference to a parameter, `$name` or `${name}`; nil otherwise.
-    private static func reference(in value: String) -> String? {
-        guard value.hasPrefix("$") else { return nil }
-        let name = value.dropFirst().trimmingCharacters(in: ["{", "}"])
-        return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? name : nil
-    }
+    /// The value of `name` in effect for `service`.
+    func value(_ name: String, of service: Service) -> String? { service.override(name) ?? parameters[name] }
 
     let services: [Service]
     /// The listeners of `smime serve`, as far as they are known.
@@ -157,18 +151,17 @@ package struct PostfixConfiguration: Sendable {
         (self.listeners, self.nextHops) = (listeners, nextHops)
         let place = folder.map { ["-c", $0] } ?? []
         do {
-            let services = try postconf(place + ["-M"]).split(separator: "\n").compactMap { Service(String($0)) }
+            // With -x, references to other parameters are replaced by their values.
+            let lines = try postconf(place + ["-M", "-x"])
+            let services = lines.split(separator: "\n").compactMap { Service(String($0)) }
             let limits = services.flatMap { service in
                 // Any lmtp(8) or smtp(8) service may be the one that leads to `smime serve`.
                 let names = ["\(service.name)_destination_recipient_limit"]
                 guard service.filter == nil else { return names + ["\(service.name)_time_limit"] }
                 return service.type == "unix" && ["lmtp", "smtp"].contains(service.program) ? names : []
             }
-            let referred = services.flatMap { service in
-                Self.restrictions.compactMap { service.override($0).flatMap(Self.reference(in:)) }
-            }
-            let lines = try postconf(place + ["-x"] + Self.names + limits + referred)
-            let parameters = lines.split(separator: "\n").map { line in
+            let settings = try postconf(place + ["-x"] + Self.names + limits)
+            let parameters = settings.split(separator: "\n").map { line in
                 line.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             }
             self.services = services
