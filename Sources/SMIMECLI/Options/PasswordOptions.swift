@@ -23,7 +23,7 @@ extension PassphraseOptions {
     ///   - isNew: whether the passphrase will protect a new file; the user then types it twice.
     /// - Throws: the errors of `PassphraseOrigin.given` and, if no passphrase is given, of `Terminal.passphrase`
     func passphrase(_ purpose: String, isNew: Bool = false) throws -> Passphrase {
-        try origin.given() ?? Terminal.passphrase(purpose, isNew: isNew)
+        try origin.given() ?? Terminal.passphrase(purpose, isNew: isNew, otherwise: origin.optionNames)
     }
 }
 

@@ -17,6 +17,9 @@ struct PassphraseOrigin: Sendable {
         self.variable = variable
     }
 
+    /// The names of the options.
+    var optionNames: String { "--\(option)-file, --\(option)-fd or --\(option)-env" }
+
     /// Whether the options name a source.
     var isGiven: Bool { file != nil || descriptor != nil || variable != nil }
 

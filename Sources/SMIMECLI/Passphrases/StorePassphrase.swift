@@ -23,14 +23,14 @@ struct StorePassphrase {
     /// - Throws: the errors of `PassphraseOrigin.given`
     func source() throws -> PassphraseSource {
         if let given = try origin?.given() { return LastingRefusal(of: Self.only(given)).source }
-        let asks = asks
+        let (asks, origin) = (asks, origin)
         let source: PassphraseSource = { attempt in
             if let path = Self.credentialPath {
                 return attempt == 0 ? try Self.credential(at: path) : nil
             }
             guard asks, attempt < Self.tries else { return nil }
             if attempt > 0 { Console.warning("wrong passphrase, try again") }
-            return try Terminal.passphrase("of the store", isNew: false)
+            return try Terminal.passphrase("of the store", otherwise: origin?.optionNames)
         }
         return LastingRefusal(of: source).source
     }
@@ -39,7 +39,7 @@ struct StorePassphrase {
     func passphrase() throws -> Passphrase {
         if let given = try origin?.given() { return given }
         if let path = Self.credentialPath { return try Self.credential(at: path) }
-        return try Terminal.passphrase("of the store", isNew: false)
+        return try Terminal.passphrase("of the store", otherwise: origin?.optionNames)
     }
 
     private static func only(_ passphrase: consuming Passphrase) -> PassphraseSource {

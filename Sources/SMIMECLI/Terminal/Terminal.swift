@@ -26,16 +26,23 @@ enum Terminal {
 
     /// Asks for a passphrase without showing the typed characters.
     ///
-    /// - Parameter purpose: completes "passphrase …".
+    /// - Parameters:
+    ///   - purpose: completes "passphrase …".
+    ///   - isNew: whether the passphrase is a new one; the user then types it twice.
+    ///   - options: the names of the options that can give the passphrase; nil if there are none.
     /// - Throws: `Failure` with status 77 if there is no terminal, the input ends, or the two typed passphrases differ. An empty
     ///   line is an empty passphrase.
-    static func passphrase(_ purpose: String, isNew: Bool) throws -> Passphrase {
+    static func passphrase(
+        _ purpose: String,
+        isNew: Bool = false,
+        otherwise options: String?
+    ) throws -> Passphrase {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else {
             throw Failure(
                 .noPermission,
                 "a passphrase \(purpose) is needed, and there is no terminal to ask",
-                hints: ["provide it with --password-file, --password-fd or --password-env"]
+                hints: options.map { ["provide it with \($0)"] } ?? []
             )
         }
         defer { close(terminal) }

@@ -178,8 +178,8 @@ extension Policy.Rule {
 public struct StoreRestored: Sendable {
     /// The path of the copy of the old database; nil if there was no old store.
     public let kept: String?
-    /// Whether a key file protects the copy and this host has no key file. Then only the passphrase opens the private
-    /// keys, if the copy has one.
+    /// Whether a key file protects the copy and this host does not have it. Then only the passphrase opens the private keys,
+    /// if the copy has one.
     public let needsKeyFile: Bool
 }
 

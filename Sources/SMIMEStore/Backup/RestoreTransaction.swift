@@ -163,7 +163,7 @@ struct RestoreTransaction {
             capabilities = try insert(
                 """
                 UPDATE recipient SET capabilities = ?1, capabilities_time = ?2 WHERE address_key = ?3
-                    AND certificate = ?4 AND (capabilities IS NULL OR capabilities_time < ?2)
+                    AND certificate = ?4 AND (capabilities IS NULL OR capabilities_time IS NULL OR capabilities_time < ?2)
                 """,
                 [list, recipient.backup.capabilitiesTime] + key
             )

@@ -32,8 +32,7 @@ struct StoreCopy {
         }
     }
 
-    /// False if a key file protects the copy and this host has none, even if the copy also has a passphrase. With a
-    /// passphrase, a key file of another store is enough.
+    /// False if a key file protects the copy and this host does not have it, even if the copy also has a passphrase.
     ///
     /// - Throws: `.foreignCopy` if the key file belongs to another store, and the copy has no passphrase either;
     ///   `.malformedBackup` if the key file opens the copy, but not all of its private keys.
@@ -46,7 +45,7 @@ struct StoreCopy {
             switch error {
             case .keyMissing: return false
             case .keyMismatch:
-                if protectors.passphrase != nil { return true }
+                if protectors.passphrase != nil { return false }
                 throw KeystoreError.foreignCopy(path: path, keyFile: location.keyFile)
             default: throw error
             }

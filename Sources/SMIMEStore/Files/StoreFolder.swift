@@ -34,6 +34,7 @@ struct StoreFolder {
         unlink(temporary)
         let descriptor = try Self.createPrivate(temporary)
         defer { close(descriptor) }
+        errno = 0
         let written = SystemCall.writeBytes(descriptor, bytes.octets)
         guard written == bytes.count, fsync(descriptor) == 0 else {
             let reason = errno == 0 ? "short write" : String(cString: strerror(errno))

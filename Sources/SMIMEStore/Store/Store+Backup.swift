@@ -44,6 +44,18 @@ extension SQLEngine {
 }
 
 extension Store {
+    /// Checks that the store at `location` can be moved aside.
+    ///
+    /// - Throws: `.notPossible` if it is on a server.
+    package static func checkStartOver(_ location: StoreLocation) throws(KeystoreError) {
+        guard location.server == nil else {
+            throw .notPossible(
+                path: location.path,
+                why: "a store on a server cannot be put aside; make a new one in another database: smime store init"
+            )
+        }
+    }
+
     /// Moves the store at `location` aside, so that the next command starts with an empty store. Nothing is deleted.
     ///
     /// The key directory is moved first. If moving the data then fails, the store has no key, and another attempt moves the
@@ -52,12 +64,7 @@ extension Store {
     /// - Returns: the new paths of the directories; empty if there was no store.
     /// - Throws: `.busy`, `.cannotCreate`, `.notPossible`, `.permissions`, `.notWritable`, `.writeFailed`
     package static func startOver(_ location: StoreLocation, at time: Date) async throws(KeystoreError) -> [String] {
-        guard location.server == nil else {
-            throw .notPossible(
-                path: location.path,
-                why: "a store on a server cannot be put aside; make a new one in another database: smime store init"
-            )
-        }
+        try checkStartOver(location)
         return try await onBlockingThread { () throws(KeystoreError) in
             var status = stat()
             let folders = [location.keyFolder, location.dataFolder].filter { (path: String) in

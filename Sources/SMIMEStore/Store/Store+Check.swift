@@ -144,7 +144,9 @@ extension Store {
 
     private func leftovers(_ protectors: Protectors) -> [StoreFinding] {
         let temporaries = [location.databaseSuccessor, location.keyFile + ".new", location.keyFileSuccessor]
-        let stale = temporaries + (protectors.keyFile == nil ? [location.keyFile] : [])
+        // A key program or a credential belongs to the administrator.
+        let hasUnusedFile = protectors.keyFile == nil && location.keySource.isOurs
+        let stale = temporaries + (hasUnusedFile ? [location.keyFile] : [])
         return stale.filter { access($0, F_OK) == 0 }.map {
             StoreFinding(.staleFile, .warning, text: "\($0): \(state(ofLeftover: $0, protectors))")
         }

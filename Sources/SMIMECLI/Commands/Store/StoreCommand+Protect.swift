@@ -58,7 +58,9 @@ extension SMIMECommand.StoreCommand {
             if before != .keyFile, before != protection { return nil }
             // The present passphrase is asked first, as passwd(1) does.
             if before != .keyFile, case .key(let error) = await store.obstacle() { throw error }
-            return try Self.checked(try Terminal.passphrase("for the store", isNew: true))
+            return try Self.checked(
+                try Terminal.passphrase("for the store", isNew: true, otherwise: newPasswords.origin.optionNames)
+            )
         }
 
         private static func checked(_ passphrase: consuming Passphrase) throws -> Passphrase {

@@ -203,6 +203,7 @@ extension SMIMECommand.StoreCommand {
 
         func run() async throws {
             let location = try global.location
+            try Store.checkStartOver(location)
             try confirmation.confirm(
                 "\(location.path): the store would be put aside, and the next import makes a new one"
             )
