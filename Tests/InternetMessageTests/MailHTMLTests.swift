@@ -8,6 +8,7 @@ import Testing
         ("<ul><li>one<li>two</ul>after", "- one\n- two\n\nafter"),
         ("<pre>a\n  b</pre>", "a\n  b"),
         ("  many \n blanks <b>here</b> ", "many blanks here"),
+        ("?a=1&copy=2 &copy; &copy 3&copy", "?a=1&copy=2 © © 3©"),
         ("x&lt;y &amp;&#8364;&#x20AC; &unknown; &", "x<y &€€ &unknown; &"),
         ("&#x0000000000041;&#00000000000066;", "AB"),
         ("<script>if (a < b) alert()</script>text", "text"),

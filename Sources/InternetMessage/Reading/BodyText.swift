@@ -6,7 +6,7 @@ package struct BodyText: Sendable {
     package let text: String
     /// Whether the body has more text than was read.
     package let isCut: Bool
-    /// Whether the base64 is damaged. Up to 128 KiB of text before the damage is then missing, as is all text after it.
+    /// Whether the base64 is damaged. Up to 256 bytes of text before the damage are then missing, as is all text after it.
     package let isDamaged: Bool
 
     /// Whether the body has text, but none of it was read.
@@ -28,7 +28,8 @@ extension Entity {
         var bytes: [UInt8] = []
         var isDamaged = false
         do {
-            let reader = try decodedBody(of: source).makeReader()
+            // If the base64 is damaged, only a short piece before the damage is lost.
+            let reader = try decodedBody(of: source).inPieces(of: 256).makeReader()
             let window = Window()
             while bytes.count <= limit, case let count = try window.fill(from: reader), count > 0 {
                 bytes.append(contentsOf: window.prefix(count))

@@ -155,7 +155,8 @@ extension UInt8 {
 ///
 /// HTML Living Standard §13.5
 enum HTMLEntities {
-    /// `bytes` as text with decoded references. Text that only resembles a reference is not changed.
+    /// `bytes` as text with decoded references, with or without a semicolon at their end. A name before an equals sign is not
+    /// changed, because it is a parameter of a URL, nor is an unknown name.
     static func decode(_ bytes: ArraySlice<UInt8>) -> String {
         var text = ""
         var rest = bytes
@@ -163,7 +164,8 @@ enum HTMLEntities {
             text += String(decoding: rest[..<mark], as: UTF8.self)
             rest = rest[(mark + 1)...]
             let name = rest.prefix(maximumName).prefix { $0.isReferenceNameByte }
-            guard !name.isEmpty, let decoded = decoded(name) else {
+            let isParameter = rest[name.endIndex...].first == UInt8(ascii: "=")
+            guard !name.isEmpty, !isParameter, let decoded = decoded(name) else {
                 text += "&"
                 continue
             }
