@@ -5,6 +5,8 @@ package enum RevocationError: Error, Hashable, Sendable {
     /// The answer is unusable; the payload says why.
     case badAnswer(String)
     case cancelled
+    /// This host lacks memory or file descriptors for the question; the payload says what is missing.
+    case hostFailure(String)
     /// The host name has no address, or no host accepts a connection; the payload says why.
     case notReached(String)
     /// The service was not asked, because the fetcher has asked as many questions as it may. It asks no other service either.
@@ -24,7 +26,9 @@ package enum RevocationError: Error, Hashable, Sendable {
     var isSilence: Bool {
         switch self {
         case .notReached, .timeLimit: true
-        case .badAnswer, .cancelled, .privateAddress, .questionLimit, .silent, .unsupportedURL, .verdictTimeLimit: false
+        case .badAnswer, .cancelled, .hostFailure, .privateAddress, .questionLimit, .silent, .unsupportedURL,
+            .verdictTimeLimit:
+            false
         }
     }
 }
@@ -37,6 +41,7 @@ extension RevocationError: LocalizedError, CustomStringConvertible {
         switch self {
         case .badAnswer(let why): "its answer cannot be used: \(why)"
         case .cancelled: "cancelled"
+        case .hostFailure(let why): "cannot be asked: \(why)"
         case .notReached(let why): "cannot be reached: \(why)"
         case .privateAddress: "not asked, as it is in a private network (setting revocation.private-addresses)"
         case .questionLimit: "not asked, as too many questions were asked before"

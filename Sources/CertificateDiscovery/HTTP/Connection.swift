@@ -21,7 +21,7 @@ final class Connection: Sendable {
 
     /// Connects a socket to one of `addresses` before `deadline`, lends the socket to `body`, and closes it.
     ///
-    /// - Throws: `.notReached`, `.timeLimit`; `.cancelled` after `shutDown()`; errors of `body`.
+    /// - Throws: `.hostFailure`, `.notReached`, `.timeLimit`; `.cancelled` after `shutDown()`; errors of `body`.
     func open<Value>(
         to addresses: [PeerAddress],
         before deadline: ContinuousClock.Instant,
@@ -29,7 +29,12 @@ final class Connection: Sendable {
     ) throws(RevocationError) -> Value {
         var failure = RevocationError.notReached("it has no address")
         for address in addresses {
-            let descriptor = try Self.makeSocket(address.family)
+            let descriptor: CInt
+            do throws(RevocationError) { descriptor = try Self.makeSocket(address.family) } catch {
+                // The system may lack IPv6.
+                failure = error
+                continue
+            }
             let isOpen = state.withLock { state in
                 guard case .none = state else { return false }
                 state = .open(descriptor)
@@ -62,7 +67,7 @@ final class Connection: Sendable {
         let type = SOCK_STREAM
         #endif
         let descriptor = socket(family, type, 0)
-        guard descriptor >= 0 else { throw .notReached(String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw failure(errno) }
         return descriptor
     }
 
@@ -102,5 +107,8 @@ final class Connection: Sendable {
         }
     }
 
-    private static func failure(_ code: CInt) -> RevocationError { .notReached(String(cString: strerror(code))) }
+    private static func failure(_ code: CInt) -> RevocationError {
+        let text = String(cString: strerror(code))
+        return [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) ? .hostFailure(text) : .notReached(text)
+    }
 }

@@ -207,7 +207,8 @@ package actor RevocationFetcher: RevocationSource {
         let type = question.request.map { _ in "application/ocsp-response" }
         let answer = Answer { [client] in
             let result = await client.ask(url, posting: content, expecting: type)
-            // If the verdict's time limit ended the request early, the service is not regarded as silent.
+            // If the verdict left the request less than half of the client's time limit, a timeout does not show that the
+            // service is silent.
             return isCut && result == .failure(.timeLimit) ? .failure(.verdictTimeLimit) : result
         }
         answers[question] = answer

@@ -11,7 +11,7 @@ struct PeerAddress: Sendable {
 
     /// Resolves `host` with the system's resolver, and returns at most four addresses. Blocks the thread.
     ///
-    /// - Throws: `.notReached` if the name cannot be resolved.
+    /// - Throws: `.notReached` if the name cannot be resolved; `.hostFailure`
     static func all(of host: String, port: UInt16) throws(RevocationError) -> [PeerAddress] {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
@@ -23,7 +23,10 @@ struct PeerAddress: Sendable {
         hints.ai_flags = AI_NUMERICSERV
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, "\(port)", &hints, &list)
-        guard code == 0 else { throw .notReached(String(cString: gai_strerror(code))) }
+        guard code == 0 else {
+            let text = String(cString: gai_strerror(code))
+            throw [EAI_MEMORY, EAI_SYSTEM].contains(code) ? .hostFailure(text) : .notReached(text)
+        }
         defer { freeaddrinfo(list) }
         var found: [PeerAddress] = []
         var next = list
