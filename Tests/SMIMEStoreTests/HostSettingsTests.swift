@@ -44,7 +44,9 @@ import Testing
     }
 
     @Test func `only settings of one host are taken, with whole paths`() throws {
-        #expect(try fault(in: "\nfilter.tags on").contains("line 2: filter.tags is not a setting of one host"))
+        #expect(
+            try fault(in: "\nfilter.tags on").contains("line 2: filter.tags is not a setting that this file may have")
+        )
         #expect(try fault(in: "lookup.command find").contains("absolute path"))
         #expect(try fault(in: "lookup.command /bin/find -x").contains("without arguments"))
         #expect(

@@ -52,7 +52,9 @@ package struct EnvelopedData: Sendable {
 
     /// Unwraps the content-encryption key of `recipient` with a shared secret.
     ///
-    /// - Throws: the errors of `key(for:with:)`, and `CMSError.limitExceeded` for a derivation that takes too long.
+    /// - Throws: `CMSError.unsupported` for unknown algorithms, and for a recipient of another kind than the secret;
+    ///   `CMSError.malformed` if the cipher's parameters are invalid or the cipher belongs in the other structure;
+    ///   `CMSError.limitExceeded` for a derivation that takes too long; `CMSError.openSSL`.
     package func key(for recipient: RecipientInfo, with secret: SharedSecret) throws -> ContentKey {
         let encryption = try contentEncryption()
         return try reporting(.cms) { try recipient.unwrap(with: secret, keyCount: encryption.keyCount) }

@@ -62,8 +62,8 @@ package enum Libcrypto {
     /// libcrypto: `ERR_clear_error`
     package static func clearErrors() { ERR_clear_error() }
 
-    /// A separate library context with the legacy provider in addition to the default provider, for decrypting old PKCS#12
-    /// files and old mail. Do not use the context for anything else. The context exists until the process ends.
+    /// A separate library context with the legacy provider in addition to the default provider, for decrypting old private
+    /// keys, PKCS#12 files and mail. Do not use the context for anything else. The context exists until the process ends.
     package static func legacy() throws(OpenSSLError) -> OpaquePointer {
         switch legacyContext {
         case .success(let context): return context.pointer

@@ -149,7 +149,8 @@ extension ProblemCode {
         case .unauthenticated: "the encryption hides the content but does not protect it against changes (CBC)"
         case .unterminatedMultipart: "a multipart lacks its closing delimiter: its end may be missing"
         case .weakCipher: "the cipher is too weak to keep the content secret: Triple-DES or RC2"
-        case .weakKey: "a key is too short: RSA or DSA under 2048 bits, an elliptic curve under 224 bits"
+        case .weakKey:
+            "a key is too weak: RSA or DSA under 2048 bits, a curve under 224 bits, or a curve that is unknown or has explicit parameters"
         }
     }
 }

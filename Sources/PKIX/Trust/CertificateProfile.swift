@@ -118,7 +118,12 @@ package struct CertificatePolicies: Hashable, Sendable {
     /// Whether `text` is a dotted object identifier.
     package static func isIdentifier(_ text: String) -> Bool {
         let arcs = text.split(separator: ".", omittingEmptySubsequences: false)
-        return (2...32).contains(arcs.count) && arcs.allSatisfy { UInt64($0) != nil && ($0 == "0" || $0.first != "0") }
+        return (2...32).contains(arcs.count) && arcs.allSatisfy(isArc)
             && ["0", "1", "2"].contains(arcs[0]) && (arcs[0] == "2" || (UInt64(arcs[1]) ?? 40) < 40)
+    }
+
+    /// Whether `text` is a decimal number without a sign and without leading zeros.
+    private static func isArc(_ text: Substring) -> Bool {
+        UInt64(text) != nil && text.first != "+" && (text == "0" || text.first != "0")
     }
 }

@@ -156,7 +156,7 @@ struct PathCheck {
     private func weakKey(_ certificate: Certificate) -> Problem? {
         let key = certificate.publicKeyAlgorithm
         guard key.isWeak else { return nil }
-        let text = "the key of \(certificate.subject) is too short: \(key)"
+        let text = "the key of \(certificate.subject) is too weak: \(key)"
         return key.isBreakable ? Problem(.weakKey, text) : Problem(warning: .weakKey, text)
     }
 

@@ -60,9 +60,9 @@ package struct PathValidator: Sendable {
             responses: responses,
             purpose: purpose
         )
-        guard key.isBrief else { return answer(key, date, detail: detail).verdict }
+        guard key.isBrief else { return judgeUncached(key, at: date, detail: detail).verdict }
         if let known = key.known(at: date) { return known.verdict }
-        let (verdict, isRepeatable) = answer(key, date, detail: detail)
+        let (verdict, isRepeatable) = judgeUncached(key, at: date, detail: detail)
         // Only verdicts without an error are cached, because they do not depend on the requested detail.
         if isRepeatable, key.isSettled(by: verdict) {
             key.remember(Judgement(verdict: verdict, mayBeStored: false), at: date)
@@ -73,9 +73,9 @@ package struct PathValidator: Sendable {
     /// Computes the verdict without the cache.
     ///
     /// - Returns: the verdict, and whether a later judgement would have the same result.
-    func answer(
+    func judgeUncached(
         _ key: VerdictCacheKey,
-        _ date: Date,
+        at date: Date,
         detail: TrustStore.Detail
     ) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = key.certificate

@@ -249,7 +249,7 @@ extension TrustStore {
         let isBrief = key.isBrief
         if isBrief, let known = key.known(at: date) { return known }
         let (validator, errors) = (PathValidator(self), OpenSSLError.occurrences)
-        let (verdict, isSettled) = validator.answer(key, date, detail: .trust)
+        let (verdict, isSettled) = validator.judgeUncached(key, at: date, detail: .trust)
         let judgement = Judgement(
             verdict: verdict,
             mayBeStored: !validator.budget.isSpent && errors == OpenSSLError.occurrences && verdict.usesAllEvidence

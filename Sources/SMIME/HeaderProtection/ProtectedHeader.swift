@@ -138,7 +138,8 @@ public struct ProtectedHeader: Sendable {
     }
 
     /// The names, in lower case, of the fields whose outer value is neither the value that the sender recorded nor the inner
-    /// value. (A decrypting gateway copies the inner value to the outer header.)
+    /// value. (A decrypting gateway copies the inner value to the outer header.) A field that is missing outside is
+    /// included, unless the scheme is `cipher` and the sender recorded no outer value for it.
     package func differingNames(outer: HeaderBlock) -> [String] {
         let normalizedFields = Self.normalizedFields(of: outer)
         guard scheme == .cipher else { return names(missingIn: normalizedFields) }

@@ -45,7 +45,8 @@ struct SignedPurpose {
         }
     }
 
-    /// The warning for a bare CMS object, which may contain anything.
+    /// The warning that the signed content is not of type data; empty if it is, or if there are no signers. For a bare CMS
+    /// object this is not an error, because such an object may contain anything.
     static func warnings(about data: SignedData) -> [Problem] {
         data.isData || data.signers.isEmpty ? [] : [Problem(warning: .contentNotData, foreignType(of: data))]
     }

@@ -17,7 +17,7 @@ struct DoctorLibraryCheck: DoctorCheck {
                 .warning,
                 text:
                     "\(fault.identifier): \(fault.text), unless your distribution patched its \(Libcrypto.versionNumber)",
-                remedies: [.advice("install the security updates of libssl3")],
+                remedies: [.advice("install the security updates of libcrypto (Debian: libssl3 or libssl3t64)")],
                 urgency: .never
             )
         }
@@ -39,7 +39,7 @@ struct DoctorLibraryCheck: DoctorCheck {
                     "probe-\(probe.code)",
                     .error,
                     text: text,
-                    remedies: [.advice("install another libcrypto (libssl3)")]
+                    remedies: [.advice("install another libcrypto (Debian: libssl3 or libssl3t64)")]
                 )
             case .untried(let why):
                 add("probe-\(probe.code)", .warning, text: "cannot be tried: \(why)", urgency: .never)

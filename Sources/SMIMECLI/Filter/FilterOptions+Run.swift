@@ -28,7 +28,7 @@ extension FilterOptions {
         line.add("sender", value: sender == .null ? "<>" : sender.text)
         line.add(recipients: recipients)
         do {
-            if let fault = GatewayMail.envelopeFault(from: sender, to: recipients) { throw fault }
+            if let refusal = GatewayMail.envelopeRefusal(from: sender, to: recipients) { throw refusal }
             let source = try InputFile.standardInput()
             guard source.count > 0 else { throw GatewayRefusal.emptyMessage(emptyName) }
             line.add("message_id", value: UnparsedMessage.messageID(of: source))

@@ -98,10 +98,10 @@ extension CipherNegotiation.Reason {
     /// The reason as a text.
     fileprivate var words: String {
         switch self {
-        case .account: "by the rule for the sender"
+        case .account: "by the exception for the sender in encryption.unknown"
         case .announced: "all recipients announced that they can read it"
         case .demanded: "as you asked"
-        case .recipient: "by the rule for a recipient"
+        case .recipient: "by the exception for a recipient in encryption.unknown"
         case .standard: "the default, as not all recipients announced what they can read"
         }
     }

@@ -42,7 +42,8 @@ package struct FilterSupervisor {
     /// - Parameters:
     ///   - arguments: the command line of this process, for the worker.
     ///   - isAtTerminal: whether standard error is a terminal.
-    /// - Throws: `TransportError` if standard input is closed or cannot be read, or no more files can be opened.
+    /// - Throws: `TransportError` if standard input is closed or cannot be read, the copy of the message or another temporary
+    ///   file cannot be written, or no more files can be opened.
     package init(arguments: [[UInt8]], isAtTerminal: Bool) throws(TransportError) {
         guard fcntl(STDIN_FILENO, F_GETFD) >= 0 else { throw TransportError("standard input is closed") }
         // This prevents files of the supervisor from getting the descriptor of a closed stream. Writing to such a stream

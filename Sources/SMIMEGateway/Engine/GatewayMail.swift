@@ -65,12 +65,12 @@ package struct GatewayMail: Sendable {
 
     /// Rejects an unsafe envelope and an empty message.
     func checkEnvelopeAndContent() throws(GatewayRefusal) {
-        if let fault = Self.envelopeFault(from: sender, to: recipients) { throw fault }
+        if let refusal = Self.envelopeRefusal(from: sender, to: recipients) { throw refusal }
         guard source.count > 0 else { throw GatewayRefusal.emptyMessage() }
     }
 
     /// The permanent refusal of an envelope with addresses that are unsafe to pass to a mail server; nil if all are safe.
-    package static func envelopeFault(from sender: EnvelopeSender, to recipients: [String]) -> GatewayRefusal? {
+    package static func envelopeRefusal(from sender: EnvelopeSender, to recipients: [String]) -> GatewayRefusal? {
         func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
         let broken = recipients.filter {
             $0.isEmpty || $0.hasPrefix("-") || $0.unicodeScalars.contains(where: isControl)

@@ -145,7 +145,7 @@ package struct OutgoingPlan: Sendable {
             try encrypt(message, nil, to: sink)
         case .signAndEncrypt:
             try encrypt(message, (try requiredSigner(), .detached), to: sink)
-        case .bounce, .deferral: throw MessageError.malformed("a message that must not go")
+        case .bounce, .deferral: throw MessageError.malformed("a message that must be returned or deferred")
         }
     }
 

@@ -144,7 +144,7 @@ enum SubjectControls {
     static func removed(from subject: String) -> String {
         let japanese = subject.contains("\u{1B}") ? decodedJapanese(subject) : nil
         let scalars = Array((japanese ?? subject).unicodeScalars)
-        guard scalars.contains(where: { isControl($0) || SubjectSkeleton.isBidiControl($0) }) else {
+        guard scalars.contains(where: { isUnsafeControl($0) || SubjectSkeleton.isBidiControl($0) }) else {
             return japanese ?? subject
         }
         var output = String.UnicodeScalarView()
@@ -155,9 +155,9 @@ enum SubjectControls {
                 continue
             }
             let scalar = scalars[position]
-            if isControl(scalar), scalar.properties.isWhitespace {
+            if isUnsafeControl(scalar), scalar.properties.isWhitespace {
                 output.append(" ")
-            } else if !isControl(scalar), !SubjectSkeleton.isBidiControl(scalar) {
+            } else if !isUnsafeControl(scalar), !SubjectSkeleton.isBidiControl(scalar) {
                 output.append(scalar)
             }
             position += 1
@@ -165,7 +165,7 @@ enum SubjectControls {
         return String(output)
     }
 
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    private static func isUnsafeControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control: scalar != "\t"
         case .lineSeparator, .paragraphSeparator: true

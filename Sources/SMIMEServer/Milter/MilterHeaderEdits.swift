@@ -84,8 +84,9 @@ extension MilterField {
 package enum MilterEditError: Error, Hashable, Sendable {
     /// The mail server does not allow an action that the change needs.
     case actionNotOffered(MilterActions)
-    /// A field, or an address with its parameters, is longer than the data of a reply may be, 65,535 bytes.
-    case fieldTooLong(name: String)
+    /// A field is longer than the data of a reply may be, 65,535 bytes. The name is nil if an address with its parameters is
+    /// too long.
+    case fieldTooLong(name: String?)
     /// The old header is larger than `MilterLimits.header`, so it was not kept.
     case headerTooLarge
     /// The new header contains a line that is not a field, or a zero byte, which would end a string in this protocol.
@@ -109,7 +110,8 @@ extension MilterEditError: LocalizedError, CustomStringConvertible {
         switch self {
         case .actionNotOffered(let actions):
             "the mail server does not allow its milter the necessary changes (missing SMFIF flags: \(actions.rawValue))"
-        case .fieldTooLong(let name): "the header field \(name) is too long for a milter"
+        case .fieldTooLong(let name?): "the header field \(name) is too long for a milter"
+        case .fieldTooLong(nil): "an address of the envelope is too long for a milter"
         case .headerTooLarge: "the header is too large to be changed by a milter"
         case .malformedHeader: "the new header cannot be sent to the mail server"
         case .noSuchRecipient: "no such recipient"

@@ -93,7 +93,7 @@ extension MilterSession {
         let missing = needed.subtracting(options.actions)
         guard missing.isEmpty else { throw .actionNotOffered(missing) }
         for reply in replies where reply.packet.data.readableBytes > Self.replyLimit {
-            throw .fieldTooLong(name: reply.field?.name ?? "")
+            throw .fieldTooLong(name: reply.field?.name)
         }
         return replies
     }

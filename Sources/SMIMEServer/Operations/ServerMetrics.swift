@@ -144,7 +144,7 @@ package struct ServerMetrics {
             text.add(
                 "smime_certificates_expiring",
                 .gauge,
-                help: "Accounts' current certificates that expire within 30 days.",
+                help: "Accounts' current certificates that expire within 30 days and have no successor.",
                 value: Double(expiringCertificates)
             )
         }

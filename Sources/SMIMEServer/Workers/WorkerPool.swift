@@ -49,7 +49,8 @@ package final class WorkerPool {
         package var silenceTime = TimeAmount.seconds(30)
         /// The minimum time from one renewal of the workers to the next.
         package var renewalTime = TimeAmount.seconds(1)
-        /// The time for which the settlement of a message waits for a new worker if there is none.
+        /// If no worker can work: the time for which the remaining work for a message (`WorkerSettlement`) waits for a new
+        /// worker.
         package var settlingTime = TimeAmount.seconds(10)
 
         package init(width: Int, maximum: Int) { (self.width, self.maximum) = (width, maximum) }

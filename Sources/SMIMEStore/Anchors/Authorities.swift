@@ -20,7 +20,7 @@ struct Authorities: Sendable {
     /// All CA certificates found, nearest first.
     private(set) var all: [Certificate] = []
     private(set) var anchors: Set<Certificate> = []
-    /// Whether no limit left out an authority. If false, another certificate with the same issuer may need one that was left
+    /// Whether no authority was left out, not counting the limit of the depth. If false, another certificate with the same issuer may need one that was left
     /// out here.
     private(set) var isComplete = true
     /// The `matchingKey`s of the names of all issuers, including issuers of revocation lists. Revocation lists of these
@@ -53,7 +53,7 @@ struct Authorities: Sendable {
     /// Adds the authorities above `certificates`.
     ///
     /// - Parameter verifies: whether only authorities are added whose keys signed a certificate below them.
-    /// - Returns: false if a limit was reached.
+    /// - Returns: false if an authority with the name of an issuer was left out. The limit of the depth does not count.
     private mutating func look(
         above certificates: [Certificate],
         verifies: Bool,

@@ -160,7 +160,7 @@ struct AccountBackup: Codable, Sendable {
             throw KeystoreError.newerBackup(path: path, found: version.schema, known: schema)
         }
         do { return try decoder.decode(AccountBackup.self, from: data) } catch {
-            throw KeystoreError.malformedBackup(path: path, detail: "it holds something else than accounts")
+            throw KeystoreError.malformedBackup(path: path, detail: "it contains something other than accounts")
         }
     }
 }

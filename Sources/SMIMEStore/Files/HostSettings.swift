@@ -92,7 +92,7 @@ package struct HostSettings: Equatable, Sendable {
     /// The error in a line of the file; nil if the line is correct.
     private static func fault(_ key: String, value: String, isSecond: Bool) -> String? {
         guard isHostSetting(key, value: value) || key == directory else {
-            return "\(key) is not a setting of one host: set it in the store (smime config set)"
+            return "\(key) is not a setting that this file may have; all others are in the store (smime config set)"
         }
         guard !isSecond else { return "\(key) is there twice" }
         guard names.contains(key) else { return nil }

@@ -7,8 +7,9 @@ struct RecipientEvidence: Sendable {
     private struct Known: Sendable {
         let address: AddressScope
         let recipients: [KnownRecipient]
-        /// The CA certificates that sources have for this address. They may complete the chains of certificates from other
-        /// sources, but only of this address: the owner of an address may have published them.
+        /// The CA certificates that sources have for this address. They may complete the chains of all certificates of this
+        /// address, whatever their source, but not of other addresses' certificates: the owner of this address may have
+        /// published the CA certificates.
         let authorities: [Certificate]
     }
 

@@ -83,7 +83,7 @@ struct WrongRows {
         let wrong = try CertificateRecord.changes(of: row, to: certificate)
         guard !wrong.isEmpty else { return }
         let columns = wrong.map(\.column).joined(separator: ", ")
-        add(.columns, .warning, text: "\(name): the database says something else than the certificate (\(columns))")
+        add(.columns, .warning, text: "\(name): columns of the database differ from the certificate (\(columns))")
         changes.append((id, wrong))
     }
 
@@ -114,7 +114,7 @@ struct WrongRows {
             return
         }
         guard try row.value("issuer_key") != key else { return }
-        add(.columns, .warning, text: "\(name): the database says something else than the revocation list (issuer_key)")
+        add(.columns, .warning, text: "\(name): a column of the database differs from the revocation list (issuer_key)")
         issuers.append((fingerprint, key))
     }
 

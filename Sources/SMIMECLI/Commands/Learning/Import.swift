@@ -22,7 +22,7 @@ extension SMIMECommand {
                 - Signed mail: the sender's certificate is learned.
                 - Mail that contains only certificates (smime-type=certs-only): the same as a file of certificates.
                 Importing a file twice changes nothing. If an account already has a key, a new key is added only if the \
-                key's certificate is trusted or has expired, or if --account is given.
+                key's certificate is trusted or has expired, or if --account or --trust is given.
 
                   smime import alice.p12
                   smime import bob.pem mail-from-carol.eml

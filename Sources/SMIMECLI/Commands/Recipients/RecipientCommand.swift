@@ -161,8 +161,10 @@ extension SMIMECommand.RecipientCommand {
         /// - Throws: `Failure` if nothing is left, or a named certificate is missing.
         private func check(_ batch: ImportBatch, _ leftOut: [Certificate]) throws {
             for certificate in leftOut {
-                let why = certificate.names(address) ? "is in a mail" : "does not name \(address)"
-                Console.warning("\(certificate.subject): \(why), and was left out: \(certificate.fingerprint)")
+                let why =
+                    certificate.names(address)
+                    ? "a certificate in a mail is not used for a whole domain" : "it does not name \(address)"
+                Console.warning("\(certificate.subject): left out, because \(why): \(certificate.fingerprint)")
             }
             let all = files.map(InputFile.name).joined(separator: ", ")
             if let missing = named.subtracting(batch.recipients.map(\.certificate.fingerprint)).min() {

@@ -17,7 +17,8 @@ struct SMTPLineScanner: Sendable {
         case returnDot
         /// At a NUL. Only NULs precede it since the line's start, or since a bare carriage return.
         case null
-        /// At a dot, with only NULs before it since the line's start, or since a bare carriage return.
+        /// At a dot or a NUL. A server that removes NULs reads a single dot since the line's start, or since a bare carriage
+        /// return. If the line begins with a dot that dot-stuffing added, that dot does not count.
         case nullDot
         /// At a NUL. The line begins with a dot, and then has only NULs. If the line ends here, a server that removes NULs
         /// reads a single dot. If another dot follows, that dot remains alone after the first one is removed (dot-stuffing).

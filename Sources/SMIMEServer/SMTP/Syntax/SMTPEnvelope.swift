@@ -60,7 +60,7 @@ package enum XFORWARDAttribute: String, CaseIterable, Sendable {
     /// The client's TCP port.
     case port = "PORT"
     /// The client's protocol: SMTP or ESMTP.
-    case transportProtocol = "PROTO"
+    case mailProtocol = "PROTO"
     /// The name in the client's EHLO or HELO.
     case helo = "HELO"
     /// The mail server's queue id.
