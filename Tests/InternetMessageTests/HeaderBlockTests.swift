@@ -65,6 +65,8 @@ import Testing
         ("A: b\nno field\nB: c\n\nFrom: x\n", false), ("A: b\rc\n\n", true), ("A: b\r\r\nC: d\r\n\r\n", true),
         ("A: b\r\n\nx", false), (">From x\nA: b\n\n", true), ("From x\nA: b\n\n", false),
         ("A: b\nno field\n\nFrom: x\n\n", false),
+        ("From: x\nContent-Type : y\n\n", true), ("From: x\nSubject : y\nMIME-Version: 1.0\n\n", true),
+        ("From: x\nContent-Type: y\nSubject : z\n\n", false), ("\u{FEFF}Content-Type: x\nFrom: y\n\n", true),
     ])
     func `fields that only some programs see are an error`(text: String, isHidden: Bool) throws {
         #expect(try HeaderBlock(parsing: text.bytes).defects.contains(.hiddenFields) == isHidden)

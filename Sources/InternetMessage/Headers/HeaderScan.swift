@@ -62,27 +62,33 @@ struct HeaderScan {
         self.fieldsEnd = fieldsEnd
         self.end = end
         noteNULs(before: fieldsEnd)
-        noteHiddenAuthor()
+        noteHiddenFields()
         noteBareReturns(before: fieldsEnd)
         noteOtherSeparators(before: fieldsEnd)
         return true
     }
 
-    /// Records whether some programs do not find From, so that they may take another author: from the From line of an mbox
-    /// file, which mail servers also add later, or from another field.
-    private mutating func noteHiddenAuthor() {
+    /// Records whether some programs do not find the fields that determine how the body is read, so that they show other
+    /// text, or do not find From, so that they may take another author: from the From line of an mbox file, which mail servers
+    /// also add later, or from another field.
+    private mutating func noteHiddenFields() {
         guard isWholeMessage, !defects.isDisjoint(with: [.byteOrderMark, .blankBeforeColon]) else { return }
         func name(_ extent: HeaderField.Extent) -> ArraySlice<UInt8> { bytes[Int(extent.start)..<Int(extent.nameEnd)] }
-        guard let author = extents.firstIndex(where: { name($0).equalsIgnoringCase("From") }) else { return }
+        func isAuthor(_ extent: HeaderField.Extent) -> Bool { name(extent).equalsIgnoringCase("From") }
+        let last = extents.lastIndex { isAuthor($0) || Self.isStructural(Array(name($0))) } ?? -1
         // Some programs end the header at a field with a blank before its colon.
-        if extents[...author].contains(where: { $0.nameEnd + 1 < $0.bodyStart }) {
+        if extents[...last].contains(where: { $0.nameEnd + 1 < $0.bodyStart }) {
             defects.insert(.hiddenFields)
         }
+        // Some programs read the byte order mark as a part of the first field.
+        if defects.contains(.byteOrderMark), extents.first.map({ Self.isStructural(Array(name($0))) }) == true {
+            defects.insert(.hiddenFields)
+        }
+        guard let author = extents.firstIndex(where: isAuthor) else { return }
         let others = ["from", "sender", "return-path", "reply-to"]
         let hasOther = extents.enumerated().contains { index, extent in
             index != author && others.contains { Self.letters(of: name(extent)).hasSuffix($0) }
         }
-        // Some programs read the byte order mark as a part of the first field.
         if defects.contains(.byteOrderMark), author == 0, hasOther || defects.contains(.mboxLine) {
             defects.insert(.hiddenFields)
         }
