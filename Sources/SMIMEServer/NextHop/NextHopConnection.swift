@@ -204,11 +204,12 @@ final class NextHopConnection: ChannelInboundHandler {
         delivery = nil
         channel.close(promise: nil)
         guard let left else { return }
+        let isBetween = isBetweenTransactions && failure.outcome == .noMessage
+        if isBetween, left.reportsEnd() { return }
         if isUntried, failure.outcome != .unknown { return hop.deliverOverNewConnection(left) }
         // The next hop may only have a limit for one connection. Each connection handles at least one transaction, so this
         // ends.
-        if isBetweenTransactions, failure.outcome == .noMessage {
-            if left.reportsEnd() { return }
+        if isBetween {
             guard isPreparing else { return hop.deliverOverNewConnection(left) }
             waiting = left
             return

@@ -25,6 +25,19 @@ import Testing
         #expect(driver.events.filter { if case .unusable = $0 { true } else { false } }.count == 1)
     }
 
+    @Test func `refused recipients stay refused if the hop then ends the connection`() {
+        var driver = ClientDriver(extensions: ClientDriver.nothing)
+        driver.begin(SMTPEnvelope(sender: "", recipients: [.init("b@y.test"), .init("c@y.test")]))
+        for reply in ["250 a\r\n", "550 5.1.1 b\r\n", "421 4.7.0 too many errors\r\n"] { driver.receive(reply) }
+        let refusal = SMTPRefusal(.recipient(0), SMTPReply(550, "5.1.1", text: "b"))
+        #expect(driver.events.contains(.refused([refusal])))
+        guard case .unusable(let failure) = driver.events.last else {
+            Issue.record("still usable")
+            return
+        }
+        #expect(failure.outcome == .noMessage)
+    }
+
     /// The progress of a message when the connection fails.
     enum Stage: CaseIterable, Sendable {
         case ready, envelope, data, content, outcome, reset

@@ -100,6 +100,13 @@ extension SMTPClientSession {
 
     private mutating func takeEnvelope(_ reply: SMTPReply) {
         guard let progress, progress.answered < progress.sent, reply.code != 421, reply.code / 100 != 3 else {
+            // The next hop may end the connection because it has refused so many recipients. The next attempt would end in
+            // the same way, so the refusals count.
+            if let refusals = self.progress?.refusals, refusals.contains(where: \.reply.isPermanent) {
+                self.progress = nil
+                state = .reset
+                events.append(.refused(refusals))
+            }
             return fail("unexpected: \(reply)")
         }
         let mail = progress.commands.count - 1
