@@ -139,17 +139,20 @@ package struct IncomingFilter: Sendable {
         }
     }
 
-    /// The verdict on a decrypted message. If a signature stays in the message, the message is verified once more in the form
-    /// in which it is delivered, because its header is not the received one. The worse verdict counts: a restored From must
-    /// not hide that the received From, or a signature around the encryption, was wrong.
+    /// The verdict on a decrypted message. If a signature stays in the message or in one of its parts, the message is verified
+    /// once more in the form in which it is delivered, because its header is not the received one. The worse verdict counts: a
+    /// restored From must not hide that the received From, or a signature around the encryption, was wrong.
     private func verdict(
         on plain: any ByteSource,
         from opened: OpenedMessage,
         by provider: any KeyProvider
     ) async throws -> DecryptedMail.Verdict {
-        guard opened.keepsSignature else { return (opened.report, opened.learnable) }
         let verified = try await opener(provider).verify(plain)
-        let isWorse = opened.report.isWorse(than: verified.report)
+        guard opened.keepsSignature || !verified.report.layers.isEmpty else { return (opened.report, opened.learnable) }
+        // A good signature in a message that came unsigned proves nothing about the received header; a bad one counts.
+        let isGood = [.valid, .weak].contains(verified.report.status)
+        let isUnsigned = opened.report.status == .unsigned
+        let isWorse = isUnsigned ? isGood : opened.report.isWorse(than: verified.report)
         return isWorse ? (opened.report, nil) : (verified.report, verified.learnable)
     }
 
