@@ -56,7 +56,7 @@ import Testing
 
     @Test(arguments: [
         "a@example.com, b@example.com", "x<a@example.com", "a@example.com>", "<a@example.com> x", "a@example.com x",
-        "g: a@example.com, b@example.com;",
+        "g: a@example.com, b@example.com;", "example.com!alice", "alice%example.com",
     ])
     func `A sender that is not one address is refused`(sender: String) throws {
         #expect(throws: GatewayRefusal.self) { try mail(Self.author, from: EnvelopeSender(sender)) }

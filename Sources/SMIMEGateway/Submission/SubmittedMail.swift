@@ -78,7 +78,7 @@ package struct SubmittedMail: Sendable {
         else {
             guard
                 !text.unicodeScalars.contains(where: {
-                    "<>(),:;\"\\".unicodeScalars.contains($0) || $0.properties.isWhitespace
+                    "<>(),:;\"\\!%".unicodeScalars.contains($0) || $0.properties.isWhitespace
                 })
             else {
                 throw GatewayRefusal(
