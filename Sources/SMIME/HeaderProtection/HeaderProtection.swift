@@ -32,6 +32,14 @@ package struct HeaderProtection: Hashable, Sendable {
         }
     }
 
+    /// Whether a field of `header`, apart from those called `omitted`, is completely or partly hidden outside.
+    func hidesFields(of header: HeaderBlock, omitting omitted: Set<String>) -> Bool {
+        header.fields.contains { field in
+            HeaderFieldKind(field) == .message && !omitted.contains { field.isNamed($0) }
+                && outerField(field, header.lineEnd) != field.terminatedBytes(header.lineEnd)
+        }
+    }
+
     /// The value of the parameter `hp` (RFC 9788 §2.1.1).
     var scheme: String { confidentiality == nil ? "clear" : "cipher" }
 

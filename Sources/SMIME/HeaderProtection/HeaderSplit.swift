@@ -16,6 +16,8 @@ package struct HeaderSplit: Sendable {
     package let unprotectedNames: [String]
     /// How the fields are copied into the protected entity; nil if they are not copied.
     package let protection: HeaderProtection?
+    /// How outer fields are hidden; nil if they stay unchanged.
+    private let outside: HeaderProtection?
 
     private let header: HeaderBlock
     /// The fields of the protected entity's header.
@@ -40,7 +42,14 @@ package struct HeaderSplit: Sendable {
     ///   - omitting: names of fields to omit both outside and inside, such as `Bcc`.
     ///   - protection: how the fields are copied inside. No field is copied if the Content-Type cannot be parsed, so that
     ///     it cannot announce the copies, or if the inner header would be too long.
-    package init(_ header: HeaderBlock, omitting: Set<String> = [], protection: HeaderProtection? = nil) {
+    ///   - hiding: how fields are hidden outside if none is copied, because the entity is a wrapped message (`wrapped(omitting:)`)
+    ///     that contains all of them.
+    package init(
+        _ header: HeaderBlock,
+        omitting: Set<String> = [],
+        protection: HeaderProtection? = nil,
+        hiding: HeaderProtection? = nil
+    ) {
         self.header = header
         let omitted = Set(omitting.map { $0.lowercased() })
         self.omitted = omitted
@@ -49,10 +58,12 @@ package struct HeaderSplit: Sendable {
         firstNumbers = movedNames.firstPlaces
         if let protection, let fields = Self.protectedFields(header, protection, omitted: omitted) {
             self.protection = protection
+            outside = protection
             innerFields = fields.inside
             unprotectedNames = fields.unprotected
         } else {
             self.protection = nil
+            outside = hiding
             innerFields = moved.map {
                 InnerField(
                     bytes: $0.terminatedBytes(header.lineEnd),
@@ -158,8 +169,8 @@ package struct HeaderSplit: Sendable {
     }
 
     private func outerField(_ field: HeaderField) -> [UInt8] {
-        guard let protection else { return field.terminatedBytes(header.lineEnd) }
-        return protection.outerField(field, header.lineEnd) ?? []
+        guard let outside else { return field.terminatedBytes(header.lineEnd) }
+        return outside.outerField(field, header.lineEnd) ?? []
     }
 
     /// The protected entity of `message`, to which this header belongs: inner header and body, in canonical form.

@@ -29,6 +29,10 @@ public struct ProtectedHeader: Sendable {
     package let header: HeaderBlock
     /// The outer fields that the sender recorded in HP-Outer.
     private let records: Set<NormalizedField>
+    /// The names, in lower case, of encrypted fields that no signature covers, because they are in front of the signed content.
+    let unsignedNames: Set<String>
+    /// Whether fields come from a header around the innermost entity; see `init(_:inside:)`.
+    private let isAround: Bool
 
     /// Reads the header of a protected entity; nil if the header does not say that it contains the message's fields.
     package init?(of entity: HeaderBlock) {
@@ -42,6 +46,7 @@ public struct ProtectedHeader: Sendable {
         default: return nil
         }
         header = entity
+        (unsignedNames, isAround) = ([], false)
         records = Set(entity.all(HeaderProtection.recordName).compactMap { NormalizedField(record: $0) })
     }
 
@@ -57,6 +62,7 @@ public struct ProtectedHeader: Sendable {
         guard stated == "no" || stated == nil && Self.isSameMessage(message, as: outer) else { return nil }
         scheme = .wrapped
         header = message
+        (unsignedNames, isAround) = ([], false)
         records = []
     }
 
@@ -91,10 +97,41 @@ public struct ProtectedHeader: Sendable {
         self.scheme = scheme
         self.header = header
         self.records = records
+        (unsignedNames, isAround) = ([], false)
+    }
+
+    /// The fields of a message that was already signed when its fields were hidden. `layer` is the header of the signed message
+    /// inside the encryption; `own` is the header inside the signature, or nil if that has no fields.
+    ///
+    /// The signed fields have precedence. Unless they are all fields of the message, `layer` adds the other ones.
+    ///
+    /// - Throws: `MIMEError.limitExceeded` if the header becomes too long.
+    init(_ own: ProtectedHeader?, inside layer: ProtectedHeader) throws(MIMEError) {
+        let names = Set(own?.fields.map { $0.name.lowercased() } ?? [])
+        let others =
+            own?.scheme.isComplete == true ? [] : layer.fields.filter { !names.contains($0.name.lowercased()) }
+        if let own {
+            header = try others.isEmpty ? own.header : own.header.asMessage(with: others, layer.header.lineEnd)
+        } else {
+            header = layer.header
+        }
+        scheme = layer.scheme
+        records = layer.records
+        unsignedNames = Set(others.map { $0.name.lowercased() })
+        isAround = own == nil || !others.isEmpty
     }
 
     /// The same protected fields with `header` as the entity's header.
-    package func with(header: HeaderBlock) -> ProtectedHeader { ProtectedHeader(scheme, header, records: records) }
+    ///
+    /// - Throws: `MIMEError.limitExceeded` if the header becomes too long.
+    package func with(header: HeaderBlock) throws(MIMEError) -> ProtectedHeader {
+        guard isAround else { return ProtectedHeader(scheme, header, records: records) }
+        let end = header.lineEnd
+        var bytes = fields.flatMap { $0.terminatedBytes(self.header.lineEnd).withLines(endingIn: end) }
+        if header.first("MIME-Version") == nil { bytes += NewField("MIME-Version", value: "1.0").bytes(lineEnd: end) }
+        bytes += header.fields.filter(\.isStructural).flatMap { $0.terminatedBytes(end) }
+        return ProtectedHeader(scheme, try HeaderBlock(parsing: bytes + end.bytes), records: records)
+    }
 
     /// Only the fields that are hidden outside. `inner` is the header of an entity whose signature stays in the message, so
     /// the recipient can compare all other outer fields.

@@ -78,6 +78,22 @@ extension MessageOpener {
         var protected: ProtectedHeader?
         /// The header fields inside the outermost signature; nil if there are none, or they cannot be read without a key.
         var signedHeader: ProtectedHeader?
+        /// The fields in the headers of layers inside the encryption: those of a message that was already signed when its
+        /// fields were hidden. Nil if there are none.
+        var layerHeader: ProtectedHeader?
+
+        /// Reads the fields in the header of `layer`, if it is inside the encryption.
+        mutating func noteHeader(of layer: LocatedEntity?) throws(MIMEError) {
+            guard isEncrypted, let layer, let found = ProtectedHeader(of: layer.entity.header), found.scheme == .cipher
+            else { return }
+            layerHeader = try including(found)
+        }
+
+        /// `own`, the fields inside the layers, with the fields in the headers of the layers.
+        func including(_ own: ProtectedHeader?) throws(MIMEError) -> ProtectedHeader? {
+            guard let layerHeader else { return own }
+            return try ProtectedHeader(own, inside: layerHeader)
+        }
     }
 
     private func open(_ opening: Opening) async throws -> OpenedMessage {
@@ -107,10 +123,12 @@ extension MessageOpener {
     private func openLayers(_ opening: inout Opening) async throws {
         layers: while let step = try opening.walker.next() {
             try Task.checkCancellation()
+            try opening.noteHeader(of: step.part)
             switch step.layer {
             case .signed(let signed) where opening.keepsSignatures && opening.isEncrypted:
                 try await judge(signed, &opening)
-                opening.protected = try protectedHeader(&opening)
+                let own = try protectedHeader(&opening)
+                opening.protected = try opening.including(own)
                 opening.keptSignature = true
                 return opening.result.report.noteOuterSignature()
             case .signed(let signed) where signed.hasOnlyCertificates && opening.isEncrypted: break layers
@@ -184,8 +202,10 @@ extension MessageOpener {
         } else {
             opening.protected = opening.plaintext?.header.flatMap { ProtectedHeader(of: $0) }
         }
+        let own = opening.protected
+        opening.protected = try opening.including(own)
         opening.result.report.note(opening.protected, outer: outer)
-        guard opening.protected?.scheme == .cipher,
+        guard own?.scheme == .cipher,
             let shown = try opening.part
                 ?? opening.plaintext.flatMap({ try $0.marks().mayHoldLegacyDisplay ? $0.spooled() : nil }),
             let source = try LegacyDisplay.removing(from: shown.entity, in: shown.source)

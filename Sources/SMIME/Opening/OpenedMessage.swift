@@ -154,7 +154,9 @@ public struct OpenedMessage: Sendable {
     /// The protected fields that replace outer fields; nil if there are none. If a signature stays in the message, only the
     /// fields that are hidden outside.
     private func shown(above inner: HeaderBlock, _ outer: HeaderBlock) throws(MIMEError) -> ProtectedHeader? {
-        keepsSignature ? try protected?.hiddenFields(outer: outer, above: inner) : protected?.with(header: inner)
+        guard let protected else { return nil }
+        guard keepsSignature else { return try protected.with(header: inner) }
+        return try protected.hiddenFields(outer: outer, above: inner)
     }
 }
 

@@ -10,6 +10,8 @@ struct DividedMessage: Sendable {
     let split: HeaderSplit
     let message: Entity
     let source: any ByteSource
+    /// The message before a legacy display was added, or before it was wrapped to hide its header fields.
+    private let original: LocatedEntity
     private let known = FormOnce()
 
     /// The 7-bit form of the protected entity. Once `checkSafe` has computed the form, `safeContent` writes that form.
@@ -19,9 +21,11 @@ struct DividedMessage: Sendable {
 
     /// Divides `message`.
     ///
-    /// An already protected message keeps its outer header, because the fields belong to the innermost content.
+    /// An already protected message keeps its outer header, because the fields belong to the innermost content. But if fields
+    /// are hidden outside, their only copies are in the header of the protected message: the content cannot be changed without
+    /// breaking the signature. A message whose header cannot hold copies is wrapped to hide its fields.
     ///
-    /// RFC 9788 §5.1
+    /// RFC 9788 §5.1, RFC 8551 §3.1
     init(
         _ message: Entity,
         in source: any ByteSource,
@@ -29,9 +33,13 @@ struct DividedMessage: Sendable {
         policy: HeaderPolicy,
         isEncrypted: Bool
     ) throws {
+        original = LocatedEntity(entity: message, source: source)
         var (message, source) = (message, source)
-        var protection = message.protection == nil ? policy.protection(isEncrypted: isEncrypted) : nil
-        if let wanted = protection, policy.hasLegacyDisplay {
+        var protection = policy.protection(isEncrypted: isEncrypted)
+        let hidesFields = protection?.hidesFields(of: message.header, omitting: omitted) ?? false
+        if message.protection != nil, !hidesFields { protection = nil }
+        // The text of a protected message is the text of its signature, so nothing is inserted there.
+        if message.protection == nil, let wanted = protection, policy.hasLegacyDisplay {
             let hidden = wanted.hiddenFields(of: message.header).filter { field in
                 !omitted.contains { field.isNamed($0) }
             }
@@ -44,9 +52,14 @@ struct DividedMessage: Sendable {
             let reader = source.reader(in: message.bodyRange)
             protection?.undeclaredCharset = try UndeclaredCharset(of: reader)
         }
-        self.message = message
-        self.source = source
-        split = HeaderSplit(message.header, omitting: omitted, protection: protection)
+        let split = HeaderSplit(message.header, omitting: omitted, protection: protection)
+        guard hidesFields, split.protection == nil else {
+            (self.message, self.source, self.split) = (message, source, split)
+            return
+        }
+        let wrapped = try original.wrapped(omitting: omitted)
+        (self.message, self.source) = (wrapped.entity, wrapped.source)
+        self.split = HeaderSplit(wrapped.entity.header, omitting: omitted, hiding: protection)
     }
 
     /// The protected entity in canonical form, with its original bytes apart from line ends.
@@ -108,9 +121,9 @@ extension DividedMessage {
     func checkReadable(isEncrypted: Bool, layers: Int) throws {
         // `hiddenFields` is allowed: an ambiguous header was rejected before, and after the header an empty line is
         // inserted, so the text that follows cannot become fields.
-        let defects = message.defects.filter { $0.isError && $0 != .hiddenFields }
+        let defects = original.entity.defects.filter { $0.isError && $0 != .hiddenFields }
         if let defect = defects.min(by: { $0.rawValue < $1.rawValue }) { throw MessageError.defective(defect) }
-        guard isEncrypted, message.protection != nil else { return }
+        guard isEncrypted, original.entity.protection != nil else { return }
         do { try checkLayers(inside: layers) } catch {
             switch error {
             case is CMSError, StreamError.malformedBase64, MIMEError.limitExceeded:
@@ -122,8 +135,7 @@ extension DividedMessage {
 
     /// Opens all layers that can be opened without a key.
     private func checkLayers(inside outer: Int) throws {
-        let place = EntityLocation(LocatedEntity(entity: message, source: source))
-        var walker = LayerWalker(place, inside: outer)
+        var walker = LayerWalker(EntityLocation(original), inside: outer)
         while let step = try walker.next() {
             guard case .signed(let signed) = step.layer else { continue }
             guard signed.content != nil || signed.hasOnlyCertificates else {

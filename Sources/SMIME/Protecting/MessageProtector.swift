@@ -82,11 +82,13 @@ package struct MessageProtector: Sendable {
     /// One of these holds:
     /// - The fields cannot be written in 7-bit.
     /// - No field can be protected, because the Content-Type cannot be parsed or the header is too long.
-    /// - The message is already protected. The names are then those of the fields that should have been hidden.
+    ///
+    /// Fields are never hidden outside unless all fields are inside. An already protected message has no such fields: its
+    /// author decided which fields its content contains.
     package func unprotectedNames(isEncrypted: Bool) -> [String] {
-        guard let protection = policy.protection(isEncrypted: isEncrypted) else { return [] }
-        // The header of an already protected message is not changed.
-        guard message.protection == nil else { return protection.hiddenFields(of: message.header).map(\.name) }
+        guard let protection = policy.protection(isEncrypted: isEncrypted), message.protection == nil,
+            !protection.hidesFields(of: message.header, omitting: omitted)
+        else { return [] }
         let split = HeaderSplit(message.header, omitting: omitted, protection: protection)
         guard split.protection == nil else { return split.unprotectedNames }
         return message.header.fields.filter { field in

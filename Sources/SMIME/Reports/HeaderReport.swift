@@ -27,7 +27,7 @@ public struct HeaderReport: Sendable {
         scheme = protected.scheme
         let values = Self.values(protected.fields)
         self.values = values
-        signed = isSigned ? values.keys.sorted() : []
+        signed = isSigned ? values.keys.filter { !protected.unsignedNames.contains($0) }.sorted() : []
         // This is the usual case: most signed mail is not changed in transit.
         guard !protected.isCopied(in: outer) else {
             (hidden, differing, added, outside, hidesAuthor) = ([], [], [], [:], false)
