@@ -34,8 +34,8 @@ struct LegacyDisplayPart {
         self.part = part
     }
 
-    /// The part with `fields` at the start of its text.
-    func adding(_ fields: [HeaderField]) throws -> LegacyDisplay.Edit {
+    /// The part with `fields` at the start of its text; nil if its Content-Type cannot take the mark.
+    func adding(_ fields: [HeaderField]) throws -> LegacyDisplay.Edit? {
         let shown = fields.map { "\($0.name): \($0.displayValue.escapedForDisplay)" }
         if isHTML { return try edit(addingDivision(shown)) { $0 } }
         let charset = part.contentType.parameters["charset"]?.lowercased() ?? "us-ascii"
@@ -94,12 +94,13 @@ struct LegacyDisplayPart {
         return Array(text[..<start] + text[(close + 6)...])
     }
 
-    /// The part with a different text. The transfer encoding stays the same if it can encode the text.
+    /// The part with a different text; nil if its Content-Type cannot take the mark. The transfer encoding stays the same if it
+    /// can encode the text.
     private func edit(
         _ text: [UInt8],
         isMarked: Bool = true,
         type change: (HeaderField) -> HeaderField
-    ) throws -> LegacyDisplay.Edit {
+    ) throws -> LegacyDisplay.Edit? {
         let header = part.header
         var encoding = part.transferEncoding
         if encoding == .sevenBit, text.contains(where: { $0 > 127 }) { encoding = .quotedPrintable }
@@ -109,17 +110,18 @@ struct LegacyDisplayPart {
             if field.isNamed("Content-Type") {
                 let field = change(field)
                 hasType = true
-                bytes +=
-                    isMarked
-                    ? field.appendingParameter(LegacyDisplay.parameter, value: "1", header.lineEnd)
-                    : field.removingParameters([LegacyDisplay.parameter], header.lineEnd)
+                let unmarked = field.removingParameters([LegacyDisplay.parameter], header.lineEnd)
+                guard let type = isMarked ? marked(field, header.lineEnd) : unmarked else { return nil }
+                bytes += type
             } else if encoding == part.transferEncoding || !field.isNamed("Content-Transfer-Encoding") {
                 bytes += field.terminatedBytes(header.lineEnd)
             }
         }
-        if !hasType, isMarked, let type = Array("Content-Type: text/plain\r\n".utf8).field {
-            bytes += change(type).appendingParameter(LegacyDisplay.parameter, value: "1", .crlf)
-                .withLines(endingIn: header.lineEnd)
+        if !hasType, isMarked {
+            guard let type = Array("Content-Type: text/plain\r\n".utf8).field,
+                let added = marked(change(type), .crlf)
+            else { return nil }
+            bytes += added.withLines(endingIn: header.lineEnd)
         }
         if encoding != part.transferEncoding {
             bytes += NewField("Content-Transfer-Encoding", value: encoding.name).bytes(lineEnd: header.lineEnd)
@@ -128,6 +130,15 @@ struct LegacyDisplayPart {
             range: part.range,
             bytes: bytes + header.lineEnd.bytes + (try encoded(text, encoding))
         )
+    }
+
+    /// The Content-Type `field` with the mark; nil if programs could not read the mark, and would not remove the inserted text.
+    private func marked(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
+        let bytes = field.appendingParameter(LegacyDisplay.parameter, value: "1", lineEnd)
+        guard let read = bytes.field.flatMap({ ContentType(field: $0) }), read.name == part.contentType.name,
+            read.parameters[LegacyDisplay.parameter] == "1"
+        else { return nil }
+        return bytes
     }
 
     private func encoded(_ text: [UInt8], _ encoding: TransferEncoding) throws -> [UInt8] {

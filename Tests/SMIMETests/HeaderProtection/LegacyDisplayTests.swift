@@ -82,6 +82,17 @@ import Testing
         #expect(try LegacyDisplay.removing(from: attachment, in: source) == nil)
     }
 
+    @Test(arguments: ["text", "text/plain; name=\"open", "text/plain; (open", "garbage"])
+    func `a part with a Content-Type that cannot be parsed gets no legacy display text`(type: String) throws {
+        let part = "Content-Type: \(type)\n\nhello\n"
+        let whole = "Subject: x\n\(part)"
+        let multipart = "Subject: x\nContent-Type: multipart/mixed; boundary=A\n\n--A\n\(part)--A--\n"
+        for mail in [whole, multipart] {
+            let (message, source) = try read(mail)
+            #expect(try LegacyDisplay.adding(message.header.all("Subject"), to: message, in: source) == nil)
+        }
+    }
+
     @Test(arguments: [
         "--A\nContent-Type: multipart/mixed; boundary=B\n\n--B\n--A\n\nanother\n--A--\n",
         "--A\n--A\n\nanother\n--A--\n",
