@@ -48,6 +48,11 @@ package struct HeaderProtection: Hashable, Sendable {
     /// The parameters of Content-Type that belong to header protection.
     static let parameters: Set = ["hp", LegacyDisplay.parameter, "protected-headers"]
 
+    /// The types of protected messages, whose parameters must be free of errors.
+    private static let strictTypes: Set = [
+        "application/pkcs7-mime", "application/x-pkcs7-mime", "multipart/signed",
+    ]
+
     /// Every Content-Type field that this library may add to a message without one.
     static let addedTypes: [[UInt8]] = UndeclaredCharset.allCases.flatMap { charset in
         [HeaderProtection.clear, .cipher(.none)].map { protection in
@@ -79,6 +84,8 @@ package struct HeaderProtection: Hashable, Sendable {
         if !type.parameters.names.isDisjoint(with: meaningless) {
             bytes = field.removingParameters(meaningless, lineEnd)
         }
+        // Two semicolons in the type of a signed message would be a defect.
+        if Self.strictTypes.contains(type.name) { bytes = bytes.withoutLastSemicolon(lineEnd) }
         guard let clean = bytes.field, case let marked = clean.appendingParameter("hp", value: scheme, lineEnd),
             let read = marked.field.flatMap({ ContentType(field: $0) }), read.parameters["hp"] == scheme,
             read.name == type.name
@@ -119,6 +126,12 @@ package struct HeaderProtection: Hashable, Sendable {
 extension Array<UInt8> {
     /// Whether mail transport does not change these header lines.
     fileprivate var isTransportSafe: Bool { LineStatistics(of: self).isTransportSafe }
+
+    /// This header field without semicolons and blanks at its end.
+    fileprivate func withoutLastSemicolon(_ lineEnd: LineEnd) -> [UInt8] {
+        guard let last = lastIndex(where: { ![0x09, 0x0A, 0x0D, 0x20, 0x3B].contains($0) }) else { return self }
+        return Array(self[...last]) + lineEnd.bytes
+    }
 }
 
 extension HeaderBlock {

@@ -33,7 +33,8 @@ struct DividedMessage: Sendable {
         policy: HeaderPolicy,
         isEncrypted: Bool
     ) throws {
-        original = LocatedEntity(entity: message, source: source)
+        let given = LocatedEntity(entity: message, source: source)
+        original = given
         var (message, source) = (message, source)
         var protection = policy.protection(isEncrypted: isEncrypted)
         let hidesFields = protection?.hidesFields(of: message.header, omitting: omitted) ?? false
@@ -53,11 +54,11 @@ struct DividedMessage: Sendable {
             protection?.undeclaredCharset = try UndeclaredCharset(of: reader)
         }
         let split = HeaderSplit(message.header, omitting: omitted, protection: protection)
-        guard hidesFields, split.protection == nil else {
+        guard hidesFields, try !given.canHide(by: split) else {
             (self.message, self.source, self.split) = (message, source, split)
             return
         }
-        let wrapped = try original.wrapped(omitting: omitted)
+        let wrapped = try given.wrapped(omitting: omitted)
         (self.message, self.source) = (wrapped.entity, wrapped.source)
         self.split = HeaderSplit(wrapped.entity.header, omitting: omitted, hiding: protection)
     }
@@ -109,6 +110,20 @@ struct DividedMessage: Sendable {
             form = try SevenBitEncoding(of: message, in: source, split: split, copiedTo: sink)
         }
         return (try form ?? SevenBitEncoding(of: message, in: source, split: split), digest, count)
+    }
+}
+
+extension LocatedEntity {
+    /// Whether this message can be read inside the encryption, with the inner header of `split`: the header has the copies of
+    /// all fields, and an already protected message is still recognized.
+    fileprivate func canHide(by split: HeaderSplit) throws(MIMEError) -> Bool {
+        guard split.protection != nil else { return false }
+        guard entity.protection != nil else { return true }
+        let inner = RewrittenSource(split.innerHeader, source, after: entity.bodyRange.lowerBound)
+        switch try MIMEReader.message(in: inner).protection {
+        case .cms, .multipartSigned: return true
+        case .malformed, nil: return false
+        }
     }
 }
 

@@ -50,6 +50,16 @@ import Testing
         #expect(text == mail)
     }
 
+    @Test func `a signed message whose type ends with a semicolon stays signed`() async throws {
+        let mail = Self.fields + "MIME-Version: 1.0\r\nContent-Type: text/plain\r\n\r\nhello\r\n"
+        let lines = try signed(mail, .detached, HeaderPolicy()).text.components(separatedBy: "\r\n")
+        #expect(lines.contains { $0.contains("boundary=") && !$0.hasSuffix(";") })
+        let signed = lines.map { $0.contains("boundary=") ? "\($0);" : $0 }.joined(separator: "\r\n")
+        let (report, text) = try await decrypted(encrypted(signed.bytes, HeaderPolicy(confidentiality: .baseline)))
+        #expect(report.signers.first?.integrity.ok == true)
+        #expect(text == mail)
+    }
+
     @Test(arguments: ["text", "text/plain; name=\"open", "text/plain; (open", ""], [false, true])
     func `mail with a Content-Type that cannot be parsed hides its subject`(
         type: String,
