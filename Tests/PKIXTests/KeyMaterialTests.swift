@@ -20,6 +20,30 @@ import Testing
         }
     }
 
+    @Test func `malformed blocks do not hide the other certificates from a reader that ignores them`() throws {
+        func block(_ label: String, _ body: String) -> [UInt8] {
+            Array("-----BEGIN \(label)-----\n\(body)\n-----END \(label)-----\n".utf8)
+        }
+        let pem = try Fixtures.cert("alice/cert.pem")
+        let alice = try Certificate(fixture: "alice/cert.pem")
+        let bad = [
+            block("CERTIFICATE", "MAA="), block("PKCS7", "MAA="), block("CERTIFICATE", "!"), block("PRIVATE KEY", "!"),
+            Array("-----BEGIN CERTIFICATE-----\nMAA=\n".utf8),
+        ]
+        for bad in bad {
+            for bytes in [bad + pem, pem + bad, [0xEF, 0xBB, 0xBF] + bad + pem] {
+                #expect(throws: CMSError.self) { try KeyMaterial.read(bytes) }
+                let found = KeyMaterial.certificates(in: bytes)
+                #expect(found.certificates == [alice] && !found.isComplete, "\(String(decoding: bad, as: UTF8.self))")
+            }
+            let found = KeyMaterial.certificates(in: bad)
+            #expect(found.certificates.isEmpty && !found.isComplete)
+        }
+        let whole = KeyMaterial.certificates(in: pem)
+        #expect(whole.certificates == [alice] && whole.isComplete)
+        #expect(!KeyMaterial.certificates(in: []).isComplete)
+    }
+
     @Test func `one byte order mark at the beginning is skipped, and no more`() throws {
         let pem = try Fixtures.cert("alice/cert.pem")
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

@@ -4,8 +4,11 @@ import Foundation
 package struct DiscoveryOutage: Error, Equatable, Sendable {
     /// The reason, as the end of the sentence "… cannot be asked: ". The reason contains no mail address.
     package let reason: String
+    /// Whether mail waits that should be encrypted if possible. True if others may have caused the outage by what they put into
+    /// the source, or by other addresses of the message: otherwise they could make mail leave in clear.
+    package let holdsMail: Bool
 
-    package init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String, holdsMail: Bool = false) { (self.reason, self.holdsMail) = (reason, holdsMail) }
 
     /// The source did not answer in time.
     package static let timeLimit = DiscoveryOutage("no answer in time")

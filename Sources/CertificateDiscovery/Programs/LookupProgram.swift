@@ -44,7 +44,7 @@ package struct LookupProgram: Sendable {
         switch failure {
         case .notStarted(let code): DiscoveryOutage("the program cannot be started: \(String(cString: strerror(code)))")
         case .timeLimit: .timeLimit
-        case .printsTooMuch: DiscoveryOutage("the program prints too much")
+        case .printsTooMuch: DiscoveryOutage("the program prints too much", holdsMail: true)
         case .signalled(let signal): DiscoveryOutage("the program was ended by signal \(signal)")
         case .lost: DiscoveryOutage("the system did not report how the program ended")
         }

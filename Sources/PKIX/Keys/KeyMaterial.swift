@@ -33,6 +33,33 @@ package enum KeyMaterial: Sendable {
         return try items(text)
     }
 
+    /// The certificates in `bytes`, and whether everything in `bytes` could be read.
+    ///
+    /// Unlike `read`, this ignores malformed PEM blocks, and malformed certificates in PKCS#7 files, for bytes to which others
+    /// can add: what they add must not hide the other certificates.
+    package static func certificates(in bytes: [UInt8]) -> (certificates: [Certificate], isComplete: Bool) {
+        func certificates(_ items: [KeyMaterial]) -> [Certificate] {
+            items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
+        }
+        if let items = try? read(bytes) { return (certificates(items), true) }
+        if bytes.first == 0x30, let items = try? CertificateBundle.read(bytes, ignoresMalformed: true) {
+            return (certificates(items), false)
+        }
+        let text = bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
+        var found: [Certificate] = []
+        let (blocks, isWhole) = PEM.readableBlocks(in: text)
+        var isComplete = isWhole && !blocks.isEmpty
+        for block in blocks {
+            if let items = try? read(block) {
+                found += certificates(items)
+            } else {
+                isComplete = false
+                found += certificates((try? CertificateBundle.read(block.der, ignoresMalformed: true)) ?? [])
+            }
+        }
+        return (found, isComplete)
+    }
+
     /// Whether `bytes` contain the BEGIN mark of a PEM block of any kind.
     package static func isPEM(_ bytes: [UInt8]) -> Bool { PEM.isPEM(bytes) }
 
@@ -157,7 +184,8 @@ private enum CertificateBundle {
         return try EntityIdentifier(berEncoded: fields.next())
     }
 
-    static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
+    /// - Parameter ignoresMalformed: whether malformed certificates, and all revocation lists, are left out.
+    static func read(_ bytes: [UInt8], ignoresMalformed: Bool = false) throws(CMSError) -> [KeyMaterial] {
         let (certificates, lists, signers) = try parsing(.cms) {
             var info = try ElementReader(ASN1Node.read(bytes))
             guard try info.next(.objectIdentifier).objectIdentifier() == ASN1ObjectIdentifier.ContentType.signedData
@@ -180,7 +208,11 @@ private enum CertificateBundle {
         }
         var items: [KeyMaterial] = []
         for der in certificates {
-            let certificate = try Certificate(der: der)
+            let certificate: Certificate
+            do throws(CMSError) { certificate = try Certificate(der: der) } catch {
+                guard ignoresMalformed else { throw error }
+                continue
+            }
             guard let signers, !certificate.isCertificateAuthority,
                 !signers.contains(where: { $0.matches(certificate) })
             else {
@@ -188,7 +220,7 @@ private enum CertificateBundle {
                 continue
             }
         }
-        for der in lists { items.append(.certificateList(try CertificateList(der: der))) }
+        for der in lists where !ignoresMalformed { items.append(.certificateList(try CertificateList(der: der))) }
         guard !items.isEmpty else {
             throw .malformed(.cms, "a SignedData without certificates of signers or authorities")
         }

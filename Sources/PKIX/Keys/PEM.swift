@@ -62,6 +62,31 @@ enum PEM {
         return blocks
     }
 
+    /// The blocks that can be read, in order, and whether there are no others. A BEGIN line ends a block that has no END line, so
+    /// that such a block does not hide the next one.
+    static func readableBlocks(in bytes: [UInt8]) -> (blocks: [Block], isComplete: Bool) {
+        var blocks: [Block] = []
+        var isComplete = true
+        var open: (label: String, lines: [ArraySlice<UInt8>])?
+        for line in Lines(bytes) {
+            if let label = Self.label(of: line, "-----BEGIN ") {
+                if open != nil { isComplete = false }
+                open = (label, [])
+            } else if let label = Self.label(of: line, "-----END ") {
+                guard let ended = open else { continue }
+                open = nil
+                if ended.label == label, blocks.count < maximumBlocks, let read = try? Self.block(label, ended.lines) {
+                    blocks.append(read)
+                } else {
+                    isComplete = false
+                }
+            } else {
+                open?.lines.append(line)
+            }
+        }
+        return (blocks, isComplete && open == nil)
+    }
+
     private static func block(_ label: String, _ lines: [ArraySlice<UInt8>]) throws(CMSError) -> Block {
         let headers = lines.prefix { $0.contains(UInt8(ascii: ":")) }
         let body = lines.dropFirst(headers.count)

@@ -27,11 +27,15 @@ package struct CommandSource: RemoteSource {
             scope,
             answer throws(DiscoveryOutage) in
             guard let output = try program.output(about: scope.key, until: deadline) else { return }
-            guard let items = try? KeyMaterial.read(output) else {
-                throw DiscoveryOutage("the program's output is not a certificate")
+            let (certificates, isComplete) = KeyMaterial.certificates(in: output)
+            guard !certificates.isEmpty else {
+                let reason =
+                    isComplete ? "the program prints no certificate" : "the program's output is not a certificate"
+                throw DiscoveryOutage(reason, holdsMail: true)
             }
-            let certificates = items.compactMap { if case .certificate(let found) = $0 { found } else { nil } }
-            guard !certificates.isEmpty else { throw DiscoveryOutage("the program prints no certificate") }
+            if !isComplete {
+                answer.warnings.append("\(path): a part of the output that is not a certificate was ignored")
+            }
             answer.add(certificates, for: scope, from: kind, at: path)
         }
         return answer
@@ -48,7 +52,10 @@ package struct CommandSource: RemoteSource {
 
 extension SourceAnswer {
     /// The outage of an address whose answer arrived in time, but takes too long to read.
-    static let readingTooLong = DiscoveryOutage("its answer about the address takes too long to read")
+    static let readingTooLong = DiscoveryOutage(
+        "its answer about the address takes too long to read",
+        holdsMail: true
+    )
 
     /// Calls `question` for each of `addresses` until the time limit is exceeded, and records outages. The addresses
     /// after that have an outage, too.
@@ -76,7 +83,7 @@ extension SourceAnswer {
                 let isTooLong = error == Self.readingTooLong
                 isOver = error == .timeLimit || isTooLong
                 if isTooLong || isOver && !hasAnswered { late.insert(address) }
-                outages[address] = SourceOutage(error.reason, holdsMail: isTooLong)
+                outages[address] = SourceOutage(error.reason, holdsMail: error.holdsMail)
             }
         }
     }
