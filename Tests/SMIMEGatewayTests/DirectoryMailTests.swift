@@ -1,4 +1,5 @@
 import Foundation
+import InternetMessage
 import PKIX
 import SMIMEAgent
 import SMIMEGateway
@@ -69,6 +70,28 @@ import Testing
         // A usable certificate is used, whatever the rest of the answer is.
         #expect(try await decision("carol@example.com").action == .signAndEncrypt)
         #expect(try await decision("eve@example.com").action == .bounce)
+        withExtendedLifetime(server) {}
+    }
+
+    @Test func `an entry that is too large to be received holds the mail to its address alone`() async throws {
+        let office = try await TestHome.office()
+        let carol = try Certificate(fixture: "carol/cert.pem").der
+        // libldap ends the connection, because it receives messages of at most 4 MiB.
+        let big: [UInt8] = [0x04, 0x83, 0x44, 0, 0] + [UInt8](repeating: 0, count: 0x440000)
+        let server = try DirectoryServer([
+            ("eve@example.com", "userSMIMECertificate", big),
+            ("carol@example.com", "userSMIMECertificate", carol),
+        ])
+        try await office.store.settings.set("lookup.ldap", to: server.secureURL + "/dc=example,dc=com")
+        try await office.store.settings.set("lookup.ldap.ca-file", to: server.authorities)
+        try await office.store.settings.set("lookup.ldap.timeout", to: "30s")
+        try await office.store.settings.set("lookup.budget", to: "60s")
+        let people = ["eve@example.com", "carol@example.com", "dana@example.com"]
+        var actions: [String: PolicyDecision.Action] = [:]
+        for decision in try await office.plan(from: "alice@example.com", to: people).decisions {
+            actions[decision.recipient.text] = decision.action
+        }
+        #expect(actions == [people[0]: .deferral, people[1]: .signAndEncrypt, people[2]: .sign])
         withExtendedLifetime(server) {}
     }
 }

@@ -25,9 +25,9 @@ package struct LDAPSource: RemoteSource {
         var answer = SourceAnswer()
         let people = addresses.filter { !$0.isDomain }
         guard !people.isEmpty else { return answer }
-        let connection = try connect(until: deadline)
+        var session = try session(until: deadline)
         try answer.collect(people, isOneServer: true) { scope, answer throws(DiscoveryOutage) in
-            let found = try directory.answer(about: scope.key, by: connection, until: deadline)
+            let found = try session.answer(about: scope.key)
             if !found.isComplete {
                 answer.outages[scope] = SourceOutage(
                     "it has more entries or certificates for the address than are read",
@@ -67,15 +67,15 @@ package struct LDAPSource: RemoteSource {
     /// - Throws: `SourceOutage` if the server does not answer.
     package func state() throws(SourceOutage) -> String {
         let deadline = ContinuousClock.now + timeLimit
-        let connection = try connect(until: deadline)
-        do throws(DiscoveryOutage) {
-            _ = try directory.answer(about: "postmaster@invalid", by: connection, until: deadline)
-        } catch { throw SourceOutage(error.reason) }
+        var session = try session(until: deadline)
+        do throws(DiscoveryOutage) { _ = try session.answer(about: "postmaster@invalid") } catch {
+            throw SourceOutage(error.reason)
+        }
         return directory.url.server
     }
 
-    private func connect(until deadline: ContinuousClock.Instant) throws(SourceOutage) -> LDAPConnection {
-        do throws(DiscoveryOutage) { return try directory.connect(until: deadline) } catch {
+    private func session(until deadline: ContinuousClock.Instant) throws(SourceOutage) -> LDAPSession {
+        do throws(DiscoveryOutage) { return try LDAPSession(directory, until: deadline) } catch {
             throw SourceOutage(error.reason)
         }
     }

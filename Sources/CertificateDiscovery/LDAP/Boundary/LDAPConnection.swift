@@ -9,8 +9,11 @@ package final class LDAPConnection {
     /// (entries and referrals) that are read is limited as well.
     private static let maximumEntries = 20
     private static let maximumMessages = 40
-    /// The maximum size of one message of the server, in bytes.
+    /// The maximum size of one message of the server, in bytes. libldap ends the connection at a larger one.
     private static let maximumAnswer = 1 << 22
+
+    /// Whether the connection ended while an answer was read, so that no more searches are possible.
+    private(set) var hasEnded = false
 
     private let library: LDAPLibrary
     private let pointer: OpaquePointer
@@ -148,9 +151,7 @@ package final class LDAPConnection {
         let kind = library.result(pointer, identifier, CInt(LDAP_MSG_ONE), &time, &message)
         defer { if let message { _ = library.freeMessage(message) } }
         guard kind > 0, let message else {
-            var code = CInt(LDAP_TIMEOUT)
-            if kind < 0 { _ = library.getOption(pointer, CInt(LDAP_OPT_RESULT_CODE), &code) }
-            throw failure(code)
+            throw kind < 0 ? end() : DiscoveryOutage.timeLimit
         }
         if kind == CInt(LDAP_RES_SEARCH_ENTRY) {
             if let entry = library.firstEntry(pointer, message) { add(entry, attributes, to: &answer) }
@@ -166,6 +167,16 @@ package final class LDAPConnection {
         }
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
         return true
+    }
+
+    /// Notes the end of the connection while an answer was read. The cause may be an entry that others made too large.
+    private func end() -> DiscoveryOutage {
+        hasEnded = true
+        var code: CInt = 0
+        _ = library.getOption(pointer, CInt(LDAP_OPT_RESULT_CODE), &code)
+        let outage = failure(code)
+        guard outage != .timeLimit else { return outage }
+        return DiscoveryOutage("it ended the connection, or has too much for the address", holdsMail: true)
     }
 
     private func add(_ entry: OpaquePointer, _ wanted: [String], to answer: inout LDAPDirectory.Answer) {
