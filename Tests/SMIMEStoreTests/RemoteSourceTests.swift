@@ -34,7 +34,7 @@ import Testing
             #expect(choices.map(\.isUnknown) == [false, false])
             #expect(choices[0].selected?.sourceDetail == "bob")
         }
-        #expect(source.asked == ["bob@example.com", "carol@example.com"])
+        #expect(source.asked.sorted() == ["bob@example.com", "carol@example.com"])
         lookup.ignoresCachedAnswers = true
         _ = try await lookup.choices(for: [carol], at: .judged)
         #expect(source.asked.count == 3)
@@ -162,13 +162,27 @@ import Testing
         var lookup = lookup(store, [Directory([], identity: "slow", delay: 0.2), Directory(["bob"])])
         lookup.limits = LookupLimits(budget: .milliseconds(100), retention: .seconds(60), retentionOfNone: .seconds(60))
         let choice = try #require(try await lookup.choices(for: [bob], at: .judged).choices.first)
-        #expect(choice.isUnknown)
+        // The second source was not asked, so the mail must not leave in clear.
+        #expect(choice.isUnknown && choice.isHeldByOutage)
         #expect(
             choice.outages.last
                 == "the source ldap cannot be asked: other sources used up the lookup time of the message"
         )
         // Neither source is at fault, so nothing is stored about them.
         #expect(try await home.number("SELECT count(*) FROM lookup_answer") == 0)
+    }
+
+    @Test func `addresses without a turn hold the mail, and each attempt gets further`() async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        var lookup = lookup(store, [BusyDirectory()])
+        lookup.limits = LookupLimits(budget: .seconds(60), retention: .seconds(3600), retentionOfNone: .zero)
+        let addresses = [carol, try AddressScope("dave@example.com"), bob]
+        for attempt in 1...3 {
+            let choices = try await lookup.choices(for: addresses, at: .judged).choices
+            #expect(choices.filter(\.isHeldByOutage).count == 3 - attempt)
+            if attempt == 3 { #expect(choices[2].selected != nil) }
+        }
     }
 
     @Test func `lists ask no remote source`() async throws {
@@ -178,6 +192,34 @@ import Testing
         let overviews = try await lookup(store, [source]).overviews(of: [bob], at: .judged).overviews
         #expect(overviews.allSatisfy { $0.selected == nil } && source.asked.isEmpty)
     }
+}
+
+/// A directory that has Bob's certificate, has time for one address at a time, and never answers about Carol.
+private struct BusyDirectory: RemoteSource {
+    let kind = KnownRecipient.Source.ldap
+    let timeLimit = Duration.seconds(60)
+    let identity = "busy"
+
+    func search(
+        for addresses: [AddressScope],
+        until deadline: ContinuousClock.Instant
+    ) throws(SourceOutage) -> SourceAnswer {
+        var answer = SourceAnswer()
+        for address in addresses.dropFirst() {
+            answer.unasked.insert(address)
+            answer.outages[address] = SourceOutage("no time was left for the address", holdsMail: true)
+        }
+        guard let address = addresses.first else { return answer }
+        if address.text.hasPrefix("carol") {
+            answer.late.insert(address)
+            answer.outages[address] = SourceOutage("no answer in time")
+        }
+        guard let certificate = try? Certificate(fixture: "bob/cert.pem") else { throw SourceOutage("bob") }
+        if certificate.names(address) { answer.add([certificate], for: address, from: kind, at: "bob") }
+        return answer
+    }
+
+    func state() throws(SourceOutage) -> String { "busy" }
 }
 
 /// A directory with the certificates of these names in certs/.

@@ -4,14 +4,16 @@ import Foundation
 package struct DiscoveryOutage: Error, Equatable, Sendable {
     /// The reason, as the end of the sentence "… cannot be asked: ". The reason contains no mail address.
     package let reason: String
-    /// Whether mail waits that should be encrypted if possible. True if others may have caused the outage by what they put into
-    /// the source, or by other addresses of the message: otherwise they could make mail leave in clear.
+    /// Whether mail waits that should be encrypted if possible. True if others may have caused the outage by what they
+    /// put into the source, or by other addresses of the message: otherwise they could make mail leave in clear.
     package let holdsMail: Bool
 
     package init(_ reason: String, holdsMail: Bool = false) { (self.reason, self.holdsMail) = (reason, holdsMail) }
 
     /// The source did not answer in time.
     package static let timeLimit = DiscoveryOutage("no answer in time")
+    /// The source was not asked about an address, or too briefly, because other addresses used up the time.
+    package static let noTurn = DiscoveryOutage("no time was left for the address", holdsMail: true)
 }
 
 extension DiscoveryOutage: LocalizedError, CustomStringConvertible {

@@ -1,5 +1,5 @@
-/// Searches a directory for several addresses, for use by one thread. If the answer about one address ends the connection,
-/// another connection is opened for the others.
+/// Searches a directory for several addresses, for use by one thread. If the answer about one address ends the
+/// connection, another connection is opened for the others.
 package struct LDAPSession {
     /// The maximum number of connections.
     private static let maximumConnections = 4
@@ -20,8 +20,8 @@ package struct LDAPSession {
 
     /// The values of the certificate attributes in the entries found for `address`.
     ///
-    /// - Throws: `DiscoveryOutage`. After the first connection ended, it holds mail: one address must not make mail to the others
-    ///   leave in clear.
+    /// - Throws: `DiscoveryOutage`. After the first connection ended, it holds mail: one address must not make mail to
+    ///   the others leave in clear.
     package mutating func answer(about address: String) throws(DiscoveryOutage) -> LDAPDirectory.Answer {
         do throws(DiscoveryOutage) {
             if connection.hasEnded {

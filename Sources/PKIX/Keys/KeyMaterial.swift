@@ -35,8 +35,8 @@ package enum KeyMaterial: Sendable {
 
     /// The certificates in `bytes`, and whether everything in `bytes` could be read.
     ///
-    /// Unlike `read`, this ignores malformed PEM blocks, and malformed certificates in PKCS#7 files, for bytes to which others
-    /// can add: what they add must not hide the other certificates.
+    /// Unlike `read`, this ignores malformed PEM blocks, and malformed certificates in PKCS#7 files, for bytes to which
+    /// others can add: what they add must not hide the other certificates.
     package static func certificates(in bytes: [UInt8]) -> (certificates: [Certificate], isComplete: Bool) {
         func certificates(_ items: [KeyMaterial]) -> [Certificate] {
             items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }

@@ -23,7 +23,7 @@ package struct CommandSource: RemoteSource {
     ) throws(SourceOutage) -> SourceAnswer {
         let program = LookupProgram(path: path)
         var answer = SourceAnswer()
-        try answer.collect(addresses.filter { !$0.isDomain }, isOneServer: false) {
+        try answer.collect(addresses.filter { !$0.isDomain }, isOneServer: false, until: deadline) {
             scope,
             answer throws(DiscoveryOutage) in
             guard let output = try program.output(about: scope.key, until: deadline) else { return }
@@ -47,44 +47,5 @@ package struct CommandSource: RemoteSource {
     package func state() throws(SourceOutage) -> String {
         guard access(path, X_OK) == 0 else { throw SourceOutage("\(path): \(String(cString: strerror(errno)))") }
         return path
-    }
-}
-
-extension SourceAnswer {
-    /// The outage of an address whose answer arrived in time, but takes too long to read.
-    static let readingTooLong = DiscoveryOutage(
-        "its answer about the address takes too long to read",
-        holdsMail: true
-    )
-
-    /// Calls `question` for each of `addresses` until the time limit is exceeded, and records outages. The addresses
-    /// after that have an outage, too.
-    ///
-    /// - Parameter isOneServer: whether all addresses are looked up at one server.
-    /// - Throws: `SourceOutage` if there is one server, and it exceeded the time limit before it answered about any
-    ///   address.
-    mutating func collect(
-        _ addresses: [AddressScope],
-        isOneServer: Bool,
-        _ question: (AddressScope, inout SourceAnswer) throws(DiscoveryOutage) -> Void
-    ) throws(SourceOutage) {
-        var isOver = false
-        var hasAnswered = false
-        for address in addresses {
-            guard !isOver else {
-                outages[address] = SourceOutage(DiscoveryOutage.timeLimit.reason)
-                continue
-            }
-            do throws(DiscoveryOutage) {
-                try question(address, &self)
-                hasAnswered = true
-            } catch {
-                if error == .timeLimit, !hasAnswered, isOneServer { throw SourceOutage(error.reason) }
-                let isTooLong = error == Self.readingTooLong
-                isOver = error == .timeLimit || isTooLong
-                if isTooLong || isOver && !hasAnswered { late.insert(address) }
-                outages[address] = SourceOutage(error.reason, holdsMail: error.holdsMail)
-            }
-        }
     }
 }

@@ -26,7 +26,7 @@ package struct LDAPSource: RemoteSource {
         let people = addresses.filter { !$0.isDomain }
         guard !people.isEmpty else { return answer }
         var session = try session(until: deadline)
-        try answer.collect(people, isOneServer: true) { scope, answer throws(DiscoveryOutage) in
+        try answer.collect(people, isOneServer: true, until: deadline) { scope, answer throws(DiscoveryOutage) in
             let found = try session.answer(about: scope.key)
             if !found.isComplete {
                 answer.outages[scope] = SourceOutage(

@@ -27,7 +27,7 @@ package struct SourceOutage: Error, Equatable, Sendable {
     /// The reason, which completes the message "… cannot be asked: ".
     package let reason: String
     /// Whether mail waits that should be encrypted if possible.
-    let holdsMail: Bool
+    package let holdsMail: Bool
 
     /// - Parameter holdsMail: true if others may have caused the outage by what they put into the source, so that mail would be
     ///   sent in clear.
@@ -50,6 +50,8 @@ package struct SourceAnswer: Sendable {
     package var outages: [AddressScope: SourceOutage] = [:]
     /// The addresses in `outages` for which the source took too long. The source is not queried about them for a while.
     package var late: Set<AddressScope> = []
+    /// The addresses in `outages` about which the source was not asked, or too briefly, because of the other addresses.
+    package var unasked: Set<AddressScope> = []
     /// How long the answers about these addresses may be stored, if the source limits that.
     package var lifetimes: [AddressScope: Duration] = [:]
 
@@ -117,7 +119,7 @@ package protocol RemoteSource: CertificateSource {
     /// Whether the source has certificates for whole domains, and can be queried about domains.
     var knowsDomains: Bool { get }
 
-    /// Looks up the certificates of `addresses` until `deadline`. Addresses that could not be looked up are in the answer's
+    /// Looks up the certificates of `addresses` in this order until `deadline`. Addresses that could not be looked up are in the answer's
     /// `outages`.
     ///
     /// - Throws: `SourceOutage` if the source cannot be reached at all.

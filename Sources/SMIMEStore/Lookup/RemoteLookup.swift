@@ -57,20 +57,20 @@ struct RemoteLookup {
             for address in unknown { answer.outages[address] = pauses.outage(about: address) }
         }
         let paused = answer.outages
-        let missing = unknown.filter { paused[$0] == nil }
+        let turns = turns(name)
+        let missing = turns.ordered(unknown.filter { paused[$0] == nil })
         guard !missing.isEmpty else { return answer }
         let limit = min(source.timeLimit, left)
         guard limit > .zero else {
-            return Self.with(
-                SourceOutage("other sources used up the lookup time of the message"),
-                about: missing,
-                answer
-            )
+            turns.add(missing, "other sources used up the lookup time of the message", to: &answer)
+            return answer
         }
+        // Less than half of the time is left, because other sources used it.
+        let hasLittleTime = limit < min(source.timeLimit, limits.budget) / 2
         let start = ContinuousClock.now
         // Answers that arrive before the deadline are cached, so that the next attempt has less to query.
         let deadline = start + limit * 9 / 10
-        let new: SourceAnswer
+        var new: SourceAnswer
         do throws(SourceOutage) {
             new = try await source.ask(within: limit) { source throws(SourceOutage) in
                 try source.search(for: missing, until: deadline)
@@ -79,13 +79,21 @@ struct RemoteLookup {
             let elapsed = start.duration(to: .now)
             left -= elapsed
             // A source is not paused if it used up its time, and that was less than its own time limit.
-            if limit == source.timeLimit || elapsed < limit * 9 / 10 { pauses.note(error, about: nil) }
+            let isOver = elapsed >= limit * 9 / 10
+            if limit == source.timeLimit || !isOver { pauses.note(error, about: nil) }
+            if isOver, hasLittleTime {
+                turns.add(missing, error.reason, to: &answer)
+                return answer
+            }
             return Self.with(error, about: missing, answer)
         }
         left -= start.duration(to: .now)
         if limit == source.timeLimit {
             for address in new.late { pauses.note(new.outages[address], about: address) }
         }
+        if hasLittleTime { new.unasked.formUnion(new.late.filter { new.outages[$0]?.holdsMail == false }) }
+        for address in new.unasked { turns.add([address], new.outages[address]?.reason ?? "", to: &new) }
+        turns.note(missing, new)
         await keep(missing.compactMap { answerToKeep(new, about: $0) }, of: name)
         answer.found += new.found
         answer.warnings += new.warnings
@@ -142,6 +150,8 @@ struct RemoteLookup {
     }
 
     private func pauses(_ name: String) -> SourcePauses { SourcePauses(of: "\(name) \(store.location.path)") }
+
+    private func turns(_ name: String) -> SourceTurns { SourceTurns(of: "\(name) \(store.location.path)") }
 
     private func keep(_ answers: [KeptAnswer], of name: String) async {
         guard !answers.isEmpty else { return }
