@@ -20,6 +20,11 @@ package enum SMIMEAName {
     /// The wildcard name, for the addresses of a domain that have no records of their own: `*._smimecert.example.org`.
     package static func wildcard(_ domain: String) -> String { "*._smimecert.\(domain)" }
 
+    /// The domain of the addresses for which the record `name` is, in lower case.
+    static func domain(of name: String) -> String {
+        name.lowercased().split(separator: ".").drop { $0 != "_smimecert" }.dropFirst().joined(separator: ".")
+    }
+
     /// The local part without the surrounding quotes and the escaping backslashes of a quoted-string (RFC 5322 §3.2.4).
     private static func unquoted(_ localPart: String) -> String {
         guard localPart.hasPrefix("\""), localPart.hasSuffix("\""), localPart.count >= 2 else { return localPart }

@@ -14,6 +14,9 @@ package struct SecureResolver: Sendable {
         case unsigned
         /// The lookup failed.
         case outage(DiscoveryOutage)
+
+        /// Whether the lookup failed.
+        var isOutage: Bool { if case .outage = self { true } else { false } }
     }
 
     /// The DNS type of SMIMEA records.
@@ -56,8 +59,7 @@ package struct SecureResolver: Sendable {
         until deadline: ContinuousClock.Instant
     ) throws(DiscoveryOutage) -> [Answer] {
         let context = try UnboundContext(resolver: resolver, anchorFile: anchorFile)
-        for name in names { try context.ask(about: name, type: Self.type, class: Self.internet) }
-        return try context.answers(until: deadline)
+        return try context.answers(about: names, type: Self.type, class: Self.internet, until: deadline)
     }
 
     /// The path of the trust anchor file.

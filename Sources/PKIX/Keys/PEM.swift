@@ -62,8 +62,8 @@ enum PEM {
         return blocks
     }
 
-    /// The blocks that can be read, in order, and whether there are no others. A BEGIN line ends a block that has no END
-    /// line, so that such a block does not hide the next one.
+    /// The blocks that can be read, in order, and whether there are no others. A BEGIN line ends a block that has no
+    /// END line, so that such a block does not hide the next one.
     static func readableBlocks(in bytes: [UInt8]) -> (blocks: [Block], isComplete: Bool) {
         var blocks: [Block] = []
         var isComplete = true

@@ -58,9 +58,7 @@ package struct SMIMEASource: RemoteSource {
 
     private func add(_ result: SecureResolver.Answer, for scope: AddressScope, to answer: inout SourceAnswer) {
         switch result {
-        case .outage(let outage):
-            answer.outages[scope] = SourceOutage(outage.reason)
-            if outage == .timeLimit { answer.late.insert(scope) }
+        case .outage(let outage): answer.add(outage, for: scope)
         case .none(let lifetime): answer.limitLifetime(of: scope, to: lifetime)
         case .unsigned: answer.warnings.append("SMIMEA: records in a zone without DNSSEC were left out")
         case .records(let records, let lifetime):

@@ -119,8 +119,8 @@ package protocol RemoteSource: CertificateSource {
     /// Whether the source has certificates for whole domains, and can be queried about domains.
     var knowsDomains: Bool { get }
 
-    /// Looks up the certificates of `addresses` in this order until `deadline`. Addresses that could not be looked up are in the answer's
-    /// `outages`.
+    /// Looks up the certificates of `addresses` in this order until `deadline`. Addresses that could not be looked up
+    /// are in the answer's `outages`.
     ///
     /// - Throws: `SourceOutage` if the source cannot be reached at all.
     func search(

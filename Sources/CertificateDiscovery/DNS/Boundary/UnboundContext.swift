@@ -6,6 +6,7 @@ final class UnboundContext {
     /// A query in progress.
     private final class Query {
         var answer: SecureResolver.Answer?
+        let start = ContinuousClock.now
         private let library: UnboundLibrary
 
         init(_ library: UnboundLibrary) { self.library = library }
@@ -25,7 +26,8 @@ final class UnboundContext {
 
     private let library: UnboundLibrary
     private let context: OpaquePointer
-    private var queries: [Query] = []
+    /// The queries that have begun, by the position of their names.
+    private var queries: [Int: Query] = [:]
 
     /// A context without queries.
     ///
@@ -41,6 +43,11 @@ final class UnboundContext {
         try check(library.useThread(context, 1))
         // Allows queries to loopback addresses, because the host's own resolver often listens there.
         try check(library.setOption(context, "do-not-query-localhost:", "no"))
+        // By default, libunbound as a library has only 16 ports and 64 queries, so that the names of one silent domain
+        // keep the others waiting. If it rejects these values, it uses the defaults.
+        for (option, value) in [("num-queries-per-thread:", "4096"), ("outgoing-range:", "900")] {
+            _ = library.setOption(context, option, value)
+        }
         if let resolver {
             try check(library.addResolver(context, resolver))
         } else {
@@ -52,26 +59,59 @@ final class UnboundContext {
     // Deleting the context cancels the queries in progress, before `queries` is released.
     deinit { library.delete(context) }
 
+    /// The answers about `names`, in their order. A name without an answer at `deadline` gets an outage.
+    ///
+    /// A context answers only one call, because it keeps its queries.
+    ///
+    /// - Throws: `DiscoveryOutage` if a query cannot be sent.
+    func answers(
+        about names: [String],
+        type: CInt,
+        class: CInt,
+        until deadline: ContinuousClock.Instant
+    ) throws(DiscoveryOutage) -> [SecureResolver.Answer] {
+        let start = ContinuousClock.now
+        var queue = QueryQueue(names)
+        var open: [Int] = []
+        while ContinuousClock.now < deadline {
+            while let index = queue.next() {
+                try ask(about: names[index], at: index, type: type, class: `class`)
+                open.append(index)
+            }
+            guard !open.isEmpty else { break }
+            var entry = pollfd(fd: library.descriptor(context), events: Int16(POLLIN), revents: 0)
+            guard poll(&entry, 1, 50) > 0 else { continue }
+            try check(library.process(context))
+            for index in open where queries[index]?.answer != nil { queue.end(index) }
+            open.removeAll { queries[$0]?.answer != nil }
+        }
+        return answers(names.count, queue, half: start + (deadline - start) / 2)
+    }
+
     /// Begins a query.
     ///
     /// libunbound: `ub_resolve_async`
     ///
     /// - Throws: `DiscoveryOutage` if the query cannot be sent.
-    func ask(about name: String, type: CInt, class: CInt) throws(DiscoveryOutage) {
+    private func ask(about name: String, at index: Int, type: CInt, class: CInt) throws(DiscoveryOutage) {
         let query = Query(library)
-        queries.append(query)
+        queries[index] = query
         let argument = Unmanaged.passUnretained(query).toOpaque()
         try check(library.resolve(context, name, type, `class`, argument, Query.take, nil))
     }
 
-    /// The answers to all queries, in their order. A query without an answer at `deadline` gets an outage.
-    func answers(until deadline: ContinuousClock.Instant) throws(DiscoveryOutage) -> [SecureResolver.Answer] {
-        while queries.contains(where: { $0.answer == nil }), ContinuousClock.now < deadline {
-            var entry = pollfd(fd: library.descriptor(context), events: Int16(POLLIN), revents: 0)
-            guard poll(&entry, 1, 50) > 0 else { continue }
-            try check(library.process(context))
-        }
-        return queries.map { $0.answer ?? .outage(.timeLimit) }
+    /// The answers to `count` names, with an outage for each name without an answer.
+    private func answers(
+        _ count: Int,
+        _ queue: QueryQueue,
+        half: ContinuousClock.Instant
+    ) -> [SecureResolver.Answer] {
+        let outages = queue.outages(
+            of: (0..<count).filter { queries[$0]?.answer == nil },
+            hadTurn: Set(queries.filter { $0.value.start <= half }.keys),
+            answered: Set(queries.filter { $0.value.answer?.isOutage == false }.keys)
+        )
+        return (0..<count).map { queries[$0]?.answer ?? .outage(outages[$0] ?? .timeLimit) }
     }
 
     private func check(_ code: CInt) throws(DiscoveryOutage) {
