@@ -39,6 +39,13 @@ import Testing
             let found = KeyMaterial.certificates(in: bad)
             #expect(found.certificates.isEmpty && !found.isComplete)
         }
+        // A block around another one does not hide it either.
+        for label in ["X", "PRIVATE KEY"] {
+            let around = Array("-----BEGIN \(label)-----\n".utf8) + pem + Array("-----END \(label)-----\n".utf8)
+            #expect(KeyMaterial.certificates(in: around).certificates == [alice])
+        }
+        let der = KeyMaterial.certificates(in: alice.der)
+        #expect(der.certificates == [alice] && der.isComplete)
         let whole = KeyMaterial.certificates(in: pem)
         #expect(whole.certificates == [alice] && whole.isComplete)
         #expect(!KeyMaterial.certificates(in: []).isComplete)

@@ -41,11 +41,17 @@ package enum KeyMaterial: Sendable {
         func certificates(_ items: [KeyMaterial]) -> [Certificate] {
             items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
         }
-        if let items = try? read(bytes) { return (certificates(items), true) }
-        if bytes.first == 0x30, let items = try? CertificateBundle.read(bytes, ignoresMalformed: true) {
-            return (certificates(items), false)
+        if bytes.first == 0x30 {
+            if let items = try? item(bytes) { return (certificates(items), true) }
+            if let items = try? CertificateBundle.read(bytes, ignoresMalformed: true) {
+                return (certificates(items), false)
+            }
         }
         let text = bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
+        guard PEM.isPEM(text) else {
+            guard let items = try? read(text) else { return ([], false) }
+            return (certificates(items), true)
+        }
         var found: [Certificate] = []
         let (blocks, isWhole) = PEM.readableBlocks(in: text)
         var isComplete = isWhole && !blocks.isEmpty
