@@ -31,7 +31,8 @@ package struct CommandSource: RemoteSource {
             guard !certificates.isEmpty else {
                 let reason =
                     isComplete ? "the program prints no certificate" : "the program's output is not a certificate"
-                throw DiscoveryOutage(reason, holdsMail: true)
+                // Others may have added what cannot be read, but not what is missing.
+                throw DiscoveryOutage(reason, holdsMail: !isComplete)
             }
             if !isComplete {
                 answer.warnings.append("\(path): a part of the output that is not a certificate was ignored")
