@@ -39,6 +39,9 @@ final class LineSocket {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
+    /// Ends the connection, even if a process that another test starts now has inherited the descriptor.
+    func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     /// Waits until there is something to read.
     func waitForInput() {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
