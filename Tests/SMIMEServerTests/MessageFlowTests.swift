@@ -22,6 +22,18 @@ import Testing
         try await wait { scene.value.replies.count == 1 }
     }
 
+    /// Delivers the first message of `scene` and writes its reply, which is not confirmed yet. Returns the result of the delivery.
+    private func deliverFirst(in scene: NIOLoopBound<Scene>) async throws -> MessageFlow.DeliveryResult {
+        try await onLoop { scene.value.startAttempt("Q1") }
+        try await wait { scene.value.deliveries.count == 1 }
+        let result = sent()
+        try await onLoop {
+            scene.value.deliveries[0].done(result)
+            scene.value.flows[0].noteReplyWritten()
+        }
+        return result
+    }
+
     private func sent() -> MessageFlow.DeliveryResult { MessageFlow.DeliveryResult(served: ["b@y.test"]) }
 
     @Test func `a second attempt waits until the first is recorded, and sends nothing`() async throws {
@@ -83,12 +95,8 @@ import Testing
     ) async throws {
         // The other worker could handle the second attempt meanwhile.
         let scene = try await scene(Self.workers(settled: { _, _ in sleep(1) }))
-        try await onLoop { scene.value.startAttempt("Q1") }
-        try await wait { scene.value.deliveries.count == 1 }
-        let result = sent()
+        _ = try await deliverFirst(in: scene)
         try await onLoop {
-            scene.value.deliveries[0].done(result)
-            scene.value.flows[0].noteReplyWritten()
             if comesBeforeTheEnd { scene.value.startAttempt("Q1", confirms: true) }
             // The connection ends.
             scene.value.flows[0].confirm(false)
@@ -102,12 +110,8 @@ import Testing
 
     @Test func `an attempt after a read reply is a new message`() async throws {
         let scene = try await scene(Self.workers())
-        try await onLoop { scene.value.startAttempt("Q1") }
-        try await wait { scene.value.deliveries.count == 1 }
-        let result = sent()
+        let result = try await deliverFirst(in: scene)
         try await onLoop {
-            scene.value.deliveries[0].done(result)
-            scene.value.flows[0].noteReplyWritten()
             scene.value.flows[0].confirm(true)
             scene.value.startAttempt("Q1", confirms: true)
         }

@@ -165,6 +165,7 @@ enum SubjectControls {
         return String(output)
     }
 
+    /// Whether `scalar` is a control character other than the tab, or a line or paragraph separator.
     private static func isUnsafeControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control: scalar != "\t"
