@@ -187,7 +187,7 @@ extension CheckedContent {
 
 extension HeaderBlock {
     /// Whether a Content-Type field names a multipart or a message, or cannot be read.
-    fileprivate var mayHaveParts: Bool {
+    var mayHaveParts: Bool {
         all("Content-Type").contains { field in
             ContentType(field: field).map { $0.isMultipart || $0.isMessage } ?? true
         }

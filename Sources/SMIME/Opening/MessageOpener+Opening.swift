@@ -141,7 +141,40 @@ extension MessageOpener {
             }
         }
         try readHeader(&opening)
+        try await judgeParts(&opening)
         opening.result.report.noteOuterSignature()
+    }
+
+    /// Judges the signatures in parts of decrypted mail, as `verify` does for other mail. A signature over the whole message
+    /// covers its parts.
+    private func judgeParts(_ opening: inout Opening) async throws {
+        guard let header = opening.header, opening.isEncrypted, opening.result.report.signers.isEmpty,
+            let content = try opening.part ?? structure(of: opening.plaintext)
+        else { return }
+        do {
+            try await judgeParts(
+                of: EntityLocation(content, depth: opening.result.report.layers.count),
+                header: header,
+                protected: opening.protected,
+                into: &opening.result
+            )
+        } catch {
+            try opening.result.report.note(error)
+        }
+    }
+
+    /// The structure of plaintext that may have parts; nil if it has none, or its structure cannot be read.
+    private func structure(of plaintext: Plaintext?) throws -> LocatedEntity? {
+        guard let plaintext, plaintext.header?.mayHaveParts == true else { return nil }
+        return try Self.spooled(plaintext)
+    }
+
+    /// The plaintext as an entity; nil if its structure cannot be read.
+    private static func spooled(_ plaintext: Plaintext) throws -> LocatedEntity? {
+        do { return try plaintext.spooled() } catch {
+            guard error.isAboutMessage else { throw error }
+            return nil
+        }
     }
 
     /// Judges the signatures in the content of a bare CMS object. The content is not changed.
@@ -178,10 +211,7 @@ extension MessageOpener {
     private func contentToJudge(_ opening: Opening) throws -> LocatedEntity? {
         guard let plaintext = opening.plaintext else { return opening.part }
         guard let header = plaintext.header, Entity.mayBeSecured(header) else { return nil }
-        do { return try plaintext.spooled() } catch {
-            guard error.isAboutMessage else { throw error }
-            return nil
-        }
+        return try Self.spooled(plaintext)
     }
 
     /// Reads the header fields inside the encryption, and removes their copies from the body text (legacy display, RFC 9788),

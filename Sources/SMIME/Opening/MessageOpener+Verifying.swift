@@ -47,17 +47,7 @@ extension MessageOpener {
             if try place.layer() != nil {
                 try await verify(walker, message.header, coverage: .whole, into: &result)
             } else {
-                for part in try protectedParts(of: place, header: message.header) {
-                    guard result.report.signers.count < Self.maximumSigners else {
-                        let text = "its other parts are not judged: the limit is \(Self.maximumSigners) signatures"
-                        result.report.note(Problem(.tooManySignatures, text))
-                        break
-                    }
-                    let start = result.report.layers.count
-                    try await verify(LayerWalker(part.place), part.header, coverage: .part, into: &result)
-                    guard part.place.depth > place.depth else { continue }
-                    result.report.compareSigners(from: start, withSenderIn: message.header)
-                }
+                try await judgeParts(of: place, header: message.header, into: &result)
             }
         } catch {
             try result.report.note(error)
@@ -67,14 +57,50 @@ extension MessageOpener {
         return VerifiedContent(result, header: message.header)
     }
 
+    /// Judges the signatures in parts of the message at `place`. A signature over `place` itself counts as one of a part.
+    ///
+    /// - Parameters:
+    ///   - header: the header of the message.
+    ///   - protected: the message's header fields inside its encryption; nil if there are none. They must name the signers,
+    ///     too.
+    /// - Throws: errors about the message, of reading and of the provider.
+    func judgeParts(
+        of place: EntityLocation,
+        header: HeaderBlock,
+        protected: ProtectedHeader? = nil,
+        into result: inout Verification
+    ) async throws {
+        for part in try protectedParts(at: place, header: header) {
+            guard result.report.signers.count < Self.maximumSigners else {
+                let text = "its other parts are not judged: the limit is \(Self.maximumSigners) signatures"
+                result.report.note(Problem(.tooManySignatures, text))
+                break
+            }
+            let start = result.report.layers.count
+            let isAttached = part.place.depth > place.depth
+            try await verify(
+                LayerWalker(part.place),
+                part.header,
+                protected: isAttached ? nil : protected,
+                coverage: .part,
+                into: &result
+            )
+            guard isAttached else { continue }
+            result.report.compareSigners(from: start, withSenderIn: header)
+        }
+    }
+
     /// Judges the layers that `walker` finds, up to the first signature. If that signature covers the whole message,
     /// signatures inside it are judged, too.
     ///
-    /// - Parameter outer: the header of the message; nil for a bare CMS object. Signers are then compared with the first
-    ///   header inside the object that has a From, if there is one.
+    /// - Parameters:
+    ///   - outer: the header of the message; nil for a bare CMS object. Signers are then compared with the first header
+    ///     inside the object that has a From, if there is one.
+    ///   - protected: the fields inside the encryption around a part; nil if there are none.
     private func verify(
         _ walker: LayerWalker,
         _ outer: HeaderBlock?,
+        protected: ProtectedHeader? = nil,
         coverage: VerificationReport.Coverage,
         into result: inout Verification
     ) async throws {
@@ -85,7 +111,14 @@ extension MessageOpener {
             case .signed(let layer) where coverage == .whole:
                 return try await verify(layer, before: &walker, header, into: &result)
             case .signed(let layer):
-                return try await judge(layer, header: header, coverage: coverage, at: step.section, into: &result)
+                return try await judge(
+                    layer,
+                    header: header,
+                    protected: protected,
+                    coverage: coverage,
+                    at: step.section,
+                    into: &result
+                )
             case .encrypted(let layer):
                 result.report.add(layer.layer, isPart: coverage == .part)
                 return result.report.noteUndecrypted("the encrypted content may be signed; decrypt it to find out")
@@ -131,6 +164,11 @@ extension MessageOpener {
     /// A protected part of a message, and the header of the innermost message that contains the part.
     private typealias ProtectedPart = (place: EntityLocation, header: HeaderBlock)
 
+    /// The entity itself if it is protected; otherwise the protected parts below it.
+    private func protectedParts(at place: EntityLocation, header: HeaderBlock) throws(MIMEError) -> [ProtectedPart] {
+        place.part.entity.protection == nil ? try protectedParts(of: place, header: header) : [(place, header)]
+    }
+
     /// The protected parts below an entity that is not protected itself, including parts of embedded messages.
     ///
     /// - Parameter header: the header of the innermost message that contains the entity. A signer is compared with the From
@@ -149,11 +187,7 @@ extension MessageOpener {
         var found: [ProtectedPart] = []
         for part in parts {
             let header = place.part.entity.contentType.isMessage ? part.part.entity.header : header
-            if part.part.entity.protection == nil {
-                found += try protectedParts(of: part, header: header)
-            } else {
-                found.append((part, header))
-            }
+            found += try protectedParts(at: part, header: header)
         }
         return found
     }

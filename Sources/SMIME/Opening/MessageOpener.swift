@@ -64,7 +64,7 @@ package struct MessageOpener: Sendable {
     }
 
     /// Opens every layer of a whole message. A message without encryption and compression is not changed; its signatures are
-    /// judged as by `verify`.
+    /// judged as by `verify`. So are the signatures in parts of decrypted mail.
     ///
     /// - Parameters:
     ///   - structure: the structure of the message in `source`; nil reads it.

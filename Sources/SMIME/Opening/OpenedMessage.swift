@@ -124,7 +124,9 @@ public struct OpenedMessage: Sendable {
         guard let header, let protected, protected.header.first("From") != nil else { return false }
         guard let inner = AuthorReading(protected.header).soleAddress else { return true }
         guard inner != AuthorReading(header).soleAddress else { return false }
-        guard !report.isMalformed, report.problems.allSatisfy({ $0.level != .error }) else { return true }
+        guard !report.isMalformed, report.coverage == .whole, report.problems.allSatisfy({ $0.level != .error }) else {
+            return true
+        }
         return !report.signers.contains { signer in
             signer.integrity.ok == true && signer.chain.ok == true && signer.time.ok == true
                 && signer.revocation.ok != false && !signer.isIdentityUnclear

@@ -60,7 +60,7 @@ struct ReportBuilder: Sendable {
         var layer = layer
         layer.signers = signers
         layer.isPart = isPart
-        layer.isInsideEncryption = !isPart && layers.contains { $0.kind.isEncryption }
+        layer.isInsideEncryption = layers.contains { $0.kind.isEncryption && !$0.isPart }
         let around = layers.reversed().prefix { !$0.kind.isEncryption }
         layer.isDecisive = !signers.isEmpty && (isPart || around.allSatisfy(\.signers.isEmpty))
         layers.append(layer)

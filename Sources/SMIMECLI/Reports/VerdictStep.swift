@@ -49,7 +49,8 @@ struct VerdictStep {
             case .expired: Self.expired(signer, problem, file: file, verb: verb)
             case .notYetValid: Self.notYetValid(signer, file: file, verb: verb)
             case .mismatch: Self.mismatch(problem, file: file, verb: verb)
-            case .partial: ("which part is signed", "smime inspect \(file)")
+            // `inspect` does not decrypt.
+            case .partial: ("which part is signed", "smime \(verb == "decrypt" ? "read" : "inspect") \(file)")
             case .weak: ("if it is old mail that you expected", "smime \(verb) --accept-weak \(file)")
             case .invalid: Self.invalid(problem)
             case .revoked: ("what this means", "smime explain \((problem?.kind ?? .certificateRevoked).rawValue)")

@@ -76,7 +76,7 @@ struct VerdictWords {
 
     private static func absence(of report: VerificationReport) -> String {
         if report.undecrypted != nil {
-            let isWhole = report.layers.contains { $0.kind.isEncryption && !$0.isPart }
+            let isWhole = report.layers.last { $0.kind.isEncryption }?.isPart == false
             return "Not checked: \(isWhole ? "the" : "a part of the") message is encrypted, and may be signed inside"
         }
         if report.hasOnlyCertificates { return "Not signed: the message contains only certificates" }

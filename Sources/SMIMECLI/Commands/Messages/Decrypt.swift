@@ -57,7 +57,7 @@ extension SMIMECommand {
                 let status = await asked.status(for: opened.report)
                 return (
                     (report: opened.report, learnable: opened.learnable),
-                    verification.check(opened.report, of: path, opened.report.signers.isEmpty ? .success : status)
+                    verification.check(opened.report, of: path, opened.report.status == .unsigned ? .success : status)
                 )
             }
             try await asked.finish()
