@@ -12,7 +12,7 @@ struct StoreCopy {
         // Opening must not create files beside the copy. But if the copy includes the log of a store in use, SQLite needs
         // a file of its own there.
         reader = try Self.attempt(path) {
-            try SQLiteEngine.openReader(path, isFrozen: !StoreDatabase.hasLog(path))
+            try SQLiteEngine.openReader(path, isFrozen: !SQLiteEngine.hasLog(path))
         }
         let reader = reader
         protectors = try Self.attempt(path) {

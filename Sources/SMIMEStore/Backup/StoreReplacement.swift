@@ -123,7 +123,7 @@ struct StoreReplacement {
     /// Copies the database files unchanged.
     private func keepFiles(as kept: String) throws {
         StoreDatabase.remove(kept)
-        for suffix in StoreDatabase.hasLog(location.database) ? ["", "-wal"] : [""] {
+        for suffix in SQLiteEngine.hasLog(location.database) ? ["", "-wal"] : [""] {
             do {
                 try FileManager.default.copyItem(atPath: location.database + suffix, toPath: kept + suffix)
                 guard chmod(kept + suffix, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }

@@ -123,16 +123,10 @@ extension StoreDatabase {
     }
 
     private static func openReader(_ location: StoreLocation) throws(KeystoreError) -> SQLiteEngine {
-        let isFrozen = access(location.dataFolder, W_OK) != 0 && !hasLog(location.database)
+        let isFrozen = access(location.dataFolder, W_OK) != 0 && !SQLiteEngine.hasLog(location.database)
         return try attempt(location.database) {
             try SQLiteEngine.openReader(location.database, isFrozen: isFrozen)
         }
-    }
-
-    /// Whether there is a non-empty write-ahead log beside the database.
-    static func hasLog(_ path: String) -> Bool {
-        var log = stat()
-        return lstat(path + "-wal", &log) == 0 && log.st_size > 0
     }
 
     private static func attempt<Value>(_ path: String, _ body: () throws -> Value) throws(KeystoreError) -> Value {
@@ -140,7 +134,8 @@ extension StoreDatabase {
     }
 }
 
-/// The engine of an open database. It is reopened if another file has replaced the one that was opened.
+/// The engine of an open database. It is reopened if another file has replaced the one that was opened, or if the engine does
+/// not notice that the file was changed.
 final class OpenEngine: Sendable {
     /// Identifies a file independently of its name.
     private struct FileIdentity: Equatable {
@@ -173,7 +168,7 @@ final class OpenEngine: Sendable {
     /// The engine that was opened last.
     var engine: any SQLEngine { state.withLock { $0.engine } }
 
-    /// Reopens the database if the file at the path has been replaced. Callers that still use the earlier engine keep it
+    /// Reopens the database if the file at the path has been replaced, or if the engine is outdated. Callers that still use the earlier engine keep it
     /// until they are done.
     ///
     /// - Returns: whether the database was reopened.
@@ -182,7 +177,7 @@ final class OpenEngine: Sendable {
         guard let reopen else { return false }
         let found = FileIdentity(path)
         return try state.withLock { state in
-            guard let known = state.file, known != found else { return false }
+            guard let known = state.file, known != found || state.engine.isOutdated else { return false }
             guard let found else { throw KeystoreError.missing(path: path) }
             state = State(engine: try reopen(), file: found)
             return true

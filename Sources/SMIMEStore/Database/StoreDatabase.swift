@@ -69,8 +69,8 @@ final class StoreDatabase: Sendable {
         try enter()
         defer { gate.end() }
         do {
+            if reads?.number == nil, try opened.reopenIfReplaced() { cache.clear() }
             if let reads {
-                if reads.number == nil, try opened.reopenIfReplaced() { cache.clear() }
                 return try reads.read(engine) { database in try StoreExecutor.run { try body(database) } }
             }
             return try await engine.read { database in try StoreExecutor.run { try body(database) } }

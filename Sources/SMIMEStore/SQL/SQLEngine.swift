@@ -29,6 +29,9 @@ protocol SQLEngine: Sendable {
     /// Whether the database server is read-only, according to its latest answer.
     var isReadOnlyServer: Bool { get }
 
+    /// Whether the engine cannot read the current state of its file, so that the file must be opened again.
+    var isOutdated: Bool { get }
+
     /// The schema version that is recorded in the database. The caller needs no transaction.
     func schemaVersion() throws -> SchemaVersion
 
@@ -49,6 +52,8 @@ extension SQLEngine {
     func rowsAtOnce(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]? { nil }
 
     var isReadOnlyServer: Bool { false }
+
+    var isOutdated: Bool { false }
 
     func readSettled<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value { try writeNow(body) }
 }

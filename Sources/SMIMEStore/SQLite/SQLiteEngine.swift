@@ -6,16 +6,24 @@ final class SQLiteEngine: SQLEngine {
     private let writer: any DatabaseWriter
     /// Nil if the database is not a file that other processes may change.
     private let probe: ChangeProbe?
+    /// The file if SQLite does not notice its changes; nil otherwise.
+    private let frozen: FrozenFile?
 
-    /// - Parameter path: the database file; nil if no other process can change the database.
-    init(_ writer: any DatabaseWriter, path: String? = nil) {
-        self.writer = writer
+    /// - Parameters:
+    ///   - path: the database file; nil if the database is in memory, or `frozen`.
+    ///   - frozen: the file, as it was before `writer` opened it without locks.
+    init(_ writer: any DatabaseWriter, path: String? = nil, frozen: FrozenFile? = nil) {
+        (self.writer, self.frozen) = (writer, frozen)
         probe = path.map(ChangeProbe.init)
     }
 
+    var isOutdated: Bool { frozen?.isChanged ?? false }
+
     func read<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value {
         do {
-            return try await writer.read { try body(SQLDatabase(SQLiteConnection($0))) }
+            let value = try await writer.read { try body(SQLDatabase(SQLiteConnection($0))) }
+            try checkUnchanged()
+            return value
         } catch let error as DatabaseError { throw SQLError(error) }
     }
 
@@ -26,7 +34,14 @@ final class SQLiteEngine: SQLEngine {
     }
 
     func readNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value {
-        try SQLError.translating { try writer.read { try body(SQLDatabase(SQLiteConnection($0))) } }
+        let value = try SQLError.translating { try writer.read { try body(SQLDatabase(SQLiteConnection($0))) } }
+        try checkUnchanged()
+        return value
+    }
+
+    /// Requires that no process changed a frozen file while it was read: rows of two states might have been mixed.
+    private func checkUnchanged() throws {
+        if isOutdated { throw SQLError(.busy, "another process changed the database while it was read") }
     }
 
     func writeNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value {
@@ -132,15 +147,23 @@ extension SQLiteEngine {
         }
     }
 
+    /// Whether there is a non-empty write-ahead log beside the database.
+    static func hasLog(_ path: String) -> Bool {
+        var log = stat()
+        return lstat(path + "-wal", &log) == 0 && log.st_size > 0
+    }
+
     /// Opens a database for reading only.
     ///
-    /// - Parameter isFrozen: whether it is certain that no process is writing. Only then can SQLite read without creating
-    ///   files beside the database.
+    /// - Parameter isFrozen: whether SQLite shall read without locks, and without creating files beside the database. If
+    ///   another process then changes the file, reading fails.
     static func openReader(_ path: String, isFrozen: Bool) throws -> SQLiteEngine {
         let configuration = configuration(readOnly: true)
         return try SQLError.translating {
             guard !isFrozen else {
-                return SQLiteEngine(try DatabaseQueue(path: immutablePath(path), configuration: configuration))
+                let frozen = FrozenFile(path)
+                let queue = try DatabaseQueue(path: immutablePath(path), configuration: configuration)
+                return SQLiteEngine(queue, frozen: frozen)
             }
             return SQLiteEngine(try DatabaseQueue(path: path, configuration: configuration), path: path)
         }
