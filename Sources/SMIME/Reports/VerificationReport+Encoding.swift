@@ -110,6 +110,7 @@ private struct EncodedSigner: Encodable {
         try container.encodeIfPresent(signer.certificate?.fingerprint, forKey: .fingerprint)
         try container.encodeIfPresent(signer.certificate?.subject.description, forKey: .subject)
         try container.encode(signer.certificate?.reportedAddresses ?? [], forKey: .addresses)
+        try container.encodeIfPresent(signer.author?.text, forKey: .author)
         try container.encodeIfPresent(signer.signingTime?.formatted(.iso8601), forKey: .signingTime)
         try container.encode(signer.digest, forKey: .digest)
         try container.encode(signer.signature, forKey: .signature)
@@ -129,8 +130,8 @@ private struct EncodedSigner: Encodable {
     }
 
     private enum Key: String, CodingKey {
-        case addresses, capabilities, chain, coverage, decisive, digest, fingerprint, identity, integrity, layer
-        case revocation, signature, subject, time
+        case addresses, author, capabilities, chain, coverage, decisive, digest, fingerprint, identity, integrity
+        case layer, revocation, signature, subject, time
         case insideEncryption = "inside_encryption"
         case signingTime = "signing_time"
     }
