@@ -37,6 +37,18 @@ package enum StreamError: Error, Equatable, Sendable {
     case writeFailed(code: Int32)
 }
 
+extension StreamError {
+    /// Whether the host lacks disk space, memory or descriptors, so that a later attempt may succeed.
+    package var isShortage: Bool {
+        switch self {
+        case .cannotCreate(_, let code), .cannotOpen(_, let code), .readFailed(let code), .spoolFailed(_, let code),
+            .writeFailed(let code):
+            [EDQUOT, EFBIG, EMFILE, ENFILE, ENOBUFS, ENOMEM, ENOSPC].contains(code)
+        case .alreadyCommitted, .cancelled, .changedWhileReading, .malformedBase64, .notRegular: false
+        }
+    }
+}
+
 extension StreamError: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { description }
 

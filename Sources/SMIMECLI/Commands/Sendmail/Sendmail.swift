@@ -82,8 +82,13 @@ extension SMIMECommand {
 
         /// The mail on standard input.
         private func submitted(_ arguments: SendmailArguments) throws -> SubmittedMail {
-            let input = try InputFile.standardInput()
-            let source = arguments.passesLoneDots ? input : try LoneDot.truncated(input)
+            let source: any ByteSource
+            do {
+                let input = try InputFile.standardInput()
+                source = arguments.passesLoneDots ? input : try LoneDot.truncated(input)
+            } catch let error as StreamError where error.isShortage {
+                throw Failure(.tryAgain, "\(error)")
+            }
             let domain = MailDomain.current
             return try SubmittedMail(
                 source,
