@@ -79,6 +79,17 @@ import Testing
         }
     }
 
+    @Test("a short reply keeps the beginning of a long word")
+    func shortWord() {
+        let link = "https://example.com/" + String(repeating: "x", count: 400)
+        let wire = String(buffer: SMTPReply(550, "5.1.1", text: "bob@example.com: \(link)").shortened.encoded())
+        #expect(
+            wire.hasPrefix("550 5.1.1 bob@example.com: https://example.com/xxx") && wire.hasSuffix("x ...\r\n"),
+            "\(wire)"
+        )
+        #expect((240...250).contains(wire.utf8.count))
+    }
+
     @Test(
         "a reply that is written is read as it was",
         arguments: ["Ok", "", "a\nb", "a\n\nb c", "5.7.1 in the text", "-dash"]

@@ -75,7 +75,11 @@ extension SMTPReply {
         guard all.harmlessLines(of: length).count > 1, let reason = lines.first else { return all }
         let rest = reply(lines.dropFirst().joined(separator: " ")).harmlessLines(of: length / 2)
         let end = rest.count == 1 && !rest[0].isEmpty ? " ... \(rest[0])" : " ..."
-        return reply(reply(reason).harmlessLines(of: length - end.utf8.count)[0] + end)
+        let room = length - end.utf8.count
+        let words = reply(reason).harmlessLines(of: room)[0]
+        // A word without an end, such as a long link, is cut; otherwise only a short word in front of it would be left.
+        let isCut = words.utf8.count < room / 2
+        return reply((isCut ? reply(reason).harmlessLines(of: room, cutsWords: true)[0] : words) + end)
     }
 
     /// Appends the reply to `buffer`, in the encoding of ``encoded(withEnhancedCode:)``.
@@ -90,12 +94,14 @@ extension SMTPReply {
     /// The text in lines of at most `length` bytes of printable ASCII; at least one line.
     ///
     /// Every other character is written by its number, such as `\x{F6}`, as in addresses of RFC 6533 §3.
-    func harmlessLines(of length: Int) -> [String] {
+    ///
+    /// - Parameter cutsWords: whether lines also end inside words.
+    func harmlessLines(of length: Int, cutsWords: Bool = false) -> [String] {
         var lines: [String] = []
         var line = ""
         /// Ends the line. If the text continues, the line is broken at its last space.
         func end(isWrapped: Bool) {
-            guard isWrapped, let space = line.lastIndex(of: " "), space > line.startIndex else {
+            guard isWrapped, !cutsWords, let space = line.lastIndex(of: " "), space > line.startIndex else {
                 lines.append(line)
                 line = ""
                 return
