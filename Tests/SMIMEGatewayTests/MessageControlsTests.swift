@@ -97,6 +97,23 @@ import Testing
         #expect(try read("X-SMIME: encrypt").text == "")
     }
 
+    @Test(arguments: [
+        "Subject: a\r\nJUNK\r\nX-SMIME: encrypt=require", "JUNK\r\nSubject: [encrypt] a",
+        "JUNK\r\nSubject: =?utf-8?q?=5Bencrypt=5D?= a", "Subject: a\r\nJUNK\r\nMORE\r\nx-smime : encrypt",
+        "Subject: a\rX-SMIME: encrypt=require", "Subject: a\r\nJUNK\r\nSubject: b\r\n [sign]",
+    ])
+    func `a request that only some programs find is not passed over`(fields: String) throws {
+        #expect(throws: MessageError.defective(.hiddenFields)) { try read("From: a@x.test\r\n\(fields)\r\n\r\nbody") }
+    }
+
+    @Test(arguments: [
+        "Subject: a\r\nJUNK\r\n\r\nX-SMIME: encrypt=require", "JUNK\r\nSubject: a [list]",
+        "X-SMIME: encrypt\r\nJUNK\r\nDate: now", "Subject: [encrypt] a\r\nJUNK: b\rTo: c",
+    ])
+    func `a header that is read in different ways, without a hidden request, is read`(fields: String) throws {
+        _ = try read("From: a@x.test\r\n\(fields)\r\n\r\nbody")
+    }
+
     /// RFC 5322 §3.6.6
     @Test func `only the recipients of the latest resending are visible`() throws {
         func visible(_ fields: String) throws -> Set<String> {

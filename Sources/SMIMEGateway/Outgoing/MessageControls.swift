@@ -25,10 +25,14 @@ package struct MessageControls: Sendable {
     ///
     /// - Parameter structure: the structure of the message; nil reads it.
     /// - Throws: `MIMEError`; `MessageError.malformed` for a subject that is too long to be searched for tags;
-    ///   `MessageError.defective` if text of the message would become header fields.
+    ///   `MessageError.defective` if text of the message would become header fields, or only some programs find a request
+    ///   (`HiddenRequest`).
     package init(of source: any ByteSource, structure: Entity? = nil, tags: SubjectTags) throws {
         let original = try structure ?? MIMEReader.message(in: source)
         let header = original.header
+        guard try !HiddenRequest.isThere(in: source, header, tags: tags) else {
+            throw MessageError.defective(.hiddenFields)
+        }
         var request = ProtectionRequest()
         var unread: [String] = []
         var edited = Array(header.leadingBytes)

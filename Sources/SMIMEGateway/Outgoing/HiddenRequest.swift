@@ -1,0 +1,53 @@
+import ByteStreams
+import InternetMessage
+import SMIMEAgent
+
+/// A request for protection that only some programs find in a message, because they divide the header into other fields, or
+/// end it at another line.
+///
+/// The gateway does not heed such a request, but its sender may rely on it.
+enum HiddenRequest {
+    /// The number of bytes after the header that are searched.
+    private static let searched = 1 << 16
+
+    /// Whether there is such a request in the message with `header`.
+    ///
+    /// - Throws: the errors of `SubjectTags.read`, and errors of reading.
+    static func isThere(in source: any ByteSource, _ header: HeaderBlock, tags: SubjectTags) throws -> Bool {
+        guard !header.defects.isDisjoint(with: [.hiddenFields, .missingHeaderEnd]) else { return false }
+        let end = min(source.count, header.range.upperBound + searched)
+        let known = try source.bytes(in: header.range)
+        let behind = try source.bytes(in: header.range.upperBound..<max(end, header.range.upperBound))
+        let text = known + behind[..<(endOfParagraph(in: behind) ?? behind.count)]
+        // What the most lenient program may read: lines end at any character that ends one, and a line that is neither a field
+        // nor a continuation is skipped.
+        let lines = LineSeparator.pieces(of: text[...]).filter { isField($0) || $0.first?.isBlank == true }
+        guard let all = try? HeaderBlock(parsing: Array(lines.joined(separator: [10])) + [10, 10]) else { return true }
+        return try requests(in: all, tags) > requests(in: header, tags)
+    }
+
+    /// The number of fields with a request.
+    private static func requests(in header: HeaderBlock, _ tags: SubjectTags) throws -> Int {
+        try header.fields.count { field in
+            if field.isNamed("X-SMIME") { return true }
+            return try field.isNamed("Subject") && tags.read(field, lineEnd: header.lineEnd, mayLower: true) != nil
+        }
+    }
+
+    /// The offset of the first empty line; nil if there is none.
+    private static func endOfParagraph(in bytes: [UInt8]) -> Int? {
+        var isAtStart = true
+        for (index, byte) in bytes.enumerated() {
+            if byte == .lineFeed, isAtStart { return index }
+            isAtStart = byte == .lineFeed || isAtStart && byte == .carriageReturn
+        }
+        return nil
+    }
+
+    /// Whether a line begins with a field's name and a colon, maybe with blanks between them.
+    private static func isField(_ line: ArraySlice<UInt8>) -> Bool {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        let name = line[..<colon].reversed().drop { $0.isBlank }
+        return !name.isEmpty && name.allSatisfy { 0x21...0x7E ~= $0 }
+    }
+}
