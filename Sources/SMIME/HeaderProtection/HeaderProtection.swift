@@ -171,7 +171,7 @@ public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
         switch (self, name.lowercased()) {
         case (.none, _): break
         case (_, "subject"): return NewField(name, value: Self.obscured).bytes(lineEnd: lineEnd)
-        case (_, "comments"), (_, "keywords"), (_, "thread-topic"): return nil
+        case (_, let name) where Self.removedNames.contains(name): return nil
         case (.shy, "from"), (.shy, "to"), (.shy, "cc"):
             if let bare = Self.bareAddresses(field) { return NewField(name, value: bare).bytes(lineEnd: lineEnd) }
         case (.shy, "date"):
@@ -183,6 +183,8 @@ public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
         return field.terminatedBytes(lineEnd)
     }
 
+    /// The names, in lower case, of the fields that are left out of the outer header.
+    static let removedNames: Set<String> = ["comments", "keywords", "thread-topic"]
     /// The replacement for a hidden subject.
     static let obscured = "[...]"
 

@@ -103,13 +103,17 @@ public struct ProtectedHeader: Sendable {
     /// The fields of a message that was already signed when its fields were hidden. `layer` is the header of the signed message
     /// inside the encryption; `own` is the header inside the signature, or nil if that has no fields.
     ///
-    /// The signed fields have precedence. Unless they are all fields of the message, `layer` adds the other ones.
+    /// The signed fields have precedence. Unless they are all fields of the message, `layer` adds the other ones; otherwise only
+    /// fields that exist nowhere else, because they are left out of the outer header.
     ///
     /// - Throws: `MIMEError.limitExceeded` if the header becomes too long.
     init(_ own: ProtectedHeader?, inside layer: ProtectedHeader) throws(MIMEError) {
         let names = Set(own?.fields.map { $0.name.lowercased() } ?? [])
-        let others =
-            own?.scheme.isComplete == true ? [] : layer.fields.filter { !names.contains($0.name.lowercased()) }
+        let isComplete = own?.scheme.isComplete == true
+        let others = layer.fields.filter { field in
+            !names.contains(field.name.lowercased())
+                && (!isComplete || HeaderConfidentiality.removedNames.contains(field.name.lowercased()))
+        }
         if let own {
             header = try others.isEmpty ? own.header : own.header.asMessage(with: others, layer.header.lineEnd)
         } else {
@@ -162,16 +166,14 @@ public struct ProtectedHeader: Sendable {
         return fields.elementsEqual(others) { $0.rawBytes == $1.rawBytes }
     }
 
-    /// The names, in lower case, of the fields that are completely or partly hidden outside.
-    ///
-    /// The schemes `draft` and `wrapped` have no HP-Outer records. The names are then those of the fields that have a value
-    /// inside which `outer` lacks.
+    /// The names, in lower case, of the fields that are completely or partly hidden outside: those that have a value inside
+    /// which `outer` lacks. If there are HP-Outer records, the sender must have hidden the field, too.
     package func hiddenNames(outer: HeaderBlock) -> [String] {
-        switch scheme {
-        case .cipher: names(missingIn: records)
-        case .clear: []
-        case .draft, .wrapped: names(missingIn: Self.normalizedFields(of: outer))
-        }
+        guard scheme != .clear else { return [] }
+        let missing = names(missingIn: Self.normalizedFields(of: outer))
+        guard scheme == .cipher else { return missing }
+        let removed = Set(names(missingIn: records))
+        return missing.filter(removed.contains)
     }
 
     /// The names, in lower case, of the fields whose outer value is neither the value that the sender recorded nor the inner

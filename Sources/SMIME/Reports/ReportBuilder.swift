@@ -123,6 +123,7 @@ extension ReportBuilder {
         // Sender was already compared when the signature was judged with all exceptions, so it is accepted here.
         let identity = SignerIdentity(outer, protected: protected, exceptions: .sender)
         addMismatches { $0.certificate.flatMap(identity.protectedMismatch) }
+        if !signers.isEmpty { note(identity.unsignedFromProblems) }
     }
 
     /// Adds the problems of the last layer, if it is a signature inside another signature.

@@ -12,6 +12,8 @@ package struct SignerIdentity {
     private let inner: AuthorReading?
     /// The header fields inside the signature; nil if there are none.
     private let protected: ProtectedHeader?
+    /// The place of `inner`: inside the signature, or if no signature covers it, inside the encryption.
+    private let place: String
     private let exceptions: VerdictExceptions
 
     private var from: [EmailAddress] { author.mailboxes.map(\.address) }
@@ -27,10 +29,12 @@ package struct SignerIdentity {
         self.exceptions = exceptions
         let author = AuthorReading(header)
         self.author = author
+        let place = protected?.unsignedNames.contains("from") == true ? "inside the encryption" : "inside the signature"
+        self.place = place
         inner = protected.flatMap { protected in
             guard protected.header.first("From") != nil else { return nil }
             guard !author.isSame(in: protected.header, as: header) else { return author }
-            return AuthorReading(protected.header, place: " inside the signature")
+            return AuthorReading(protected.header, place: " \(place)")
         }
         // Sender is exactly one mailbox (RFC 5322 §3.6.2). In a list or a group an attacker could add an address beside the
         // displayed one.
@@ -129,6 +133,12 @@ package struct SignerIdentity {
         return Problem(.certificateAddressMalformed, text)
     }
 
+    /// The problems of a From inside the encryption that no signature covers, because of which programs may show another author.
+    var unsignedFromProblems: [Problem] {
+        guard protected?.unsignedNames.contains("from") == true, let inner else { return [] }
+        return inner.problems
+    }
+
     /// The finding that the signer is not the person in the From inside the signature, or that this From differs from the
     /// outer From. Nil if all agree, if there is no From inside the signature, or if the certificate names no address.
     func protectedMismatch(_ certificate: Certificate) -> Mismatch? {
@@ -137,7 +147,7 @@ package struct SignerIdentity {
         let own = Set(inner.mailboxes.map(\.address))
         if own.isDisjoint(with: addresses) {
             guard protected?.addresses("Sender")?.isDisjoint(with: addresses) == false else {
-                let text = "the From field inside the signature does not name the signer: \(Self.list(own))"
+                let text = "the From field \(place) does not name the signer: \(Self.list(own))"
                 return Mismatch(reason: .notProtectedFrom, problem: Problem(.protectedFromMismatch, text))
             }
             guard own == Set(from) else { return replaced(own) }
@@ -148,7 +158,7 @@ package struct SignerIdentity {
 
     private func replaced(_ own: Set<EmailAddress>) -> Mismatch {
         let outside = from.isEmpty ? "nothing" : from.map(\.text).listedForDisplay
-        let text = "From inside the signature is \(Self.list(own)), but the outer From is \(outside)"
+        let text = "From \(place) is \(Self.list(own)), but the outer From is \(outside)"
         return Mismatch(reason: .notFrom, problem: Problem(.signerNotFrom, text))
     }
 

@@ -144,8 +144,11 @@ extension SMIMECommand {
             } else {
                 let lines = tree(of: report).lines(on: STDERR_FILENO, taken: taken)
                 for line in lines { Console.row("\(name): \(line)") }
-                if let hidden = report.headers?.hidden, !hidden.isEmpty {
-                    Console.note("\(name): hidden header fields: \(hidden.listedForDisplay)")
+                if let headers = report.headers, !headers.hidden.isEmpty {
+                    let unsigned = headers.hidden.filter { !headers.signed.contains($0) }
+                    let isNoted = report.coverage == .whole && !unsigned.isEmpty
+                    let remark = isNoted ? "; not signed: \(unsigned.listedForDisplay)" : ""
+                    Console.note("\(name): hidden header fields: \(headers.hidden.listedForDisplay)\(remark)")
                 }
                 Console.note(verdict, file: name)
                 if let line = verdict.axesLine() { Console.row("\(name): \(line)") }
