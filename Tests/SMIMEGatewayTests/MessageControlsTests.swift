@@ -100,7 +100,7 @@ import Testing
     @Test(arguments: [
         "Subject: a\r\nJUNK\r\nX-SMIME: encrypt=require", "JUNK\r\nSubject: [encrypt] a",
         "JUNK\r\nSubject: =?utf-8?q?=5Bencrypt=5D?= a", "Subject: a\r\nJUNK\r\nMORE\r\nx-smime : encrypt",
-        "Subject: a\rX-SMIME: encrypt=require", "Subject: a\r\nJUNK\r\nSubject: b\r\n [sign]",
+        "Subject: a\rX-SMIME: encrypt=require", "Subject: a\r\nJUNK\r\nSubject: b\r\n [sign]", ": x\r\nBcc: b@x.test",
     ])
     func `a request that only some programs find is not passed over`(fields: String) throws {
         #expect(throws: MessageError.defective(.hiddenFields)) { try read("From: a@x.test\r\n\(fields)\r\n\r\nbody") }

@@ -1,16 +1,17 @@
 import ByteStreams
 import InternetMessage
+import SMIME
 import SMIMEAgent
 
-/// A request for protection that only some programs find in a message, because they divide the header into other fields, or
-/// end it at another line.
+/// A request for protection, or a list of hidden recipients, that only some programs find in a message, because they divide the
+/// header into other fields, or end it at another line.
 ///
-/// The gateway does not heed such a request, but its sender may rely on it.
+/// The gateway does not heed such a request and does not remove such a list, but the sender may rely on it.
 enum HiddenRequest {
     /// The number of bytes after the header that are searched.
     private static let searched = 1 << 16
 
-    /// Whether there is such a request in the message with `header`.
+    /// Whether there is such a field in the message with `header`.
     ///
     /// - Throws: the errors of `SubjectTags.read`, and errors of reading.
     static func isThere(in source: any ByteSource, _ header: HeaderBlock, tags: SubjectTags) throws -> Bool {
@@ -26,10 +27,10 @@ enum HiddenRequest {
         return try requests(in: all, tags) > requests(in: header, tags)
     }
 
-    /// The number of fields with a request.
+    /// The number of such fields.
     private static func requests(in header: HeaderBlock, _ tags: SubjectTags) throws -> Int {
         try header.fields.count { field in
-            if field.isNamed("X-SMIME") { return true }
+            if field.isNamed("X-SMIME") || field.namesHiddenRecipients { return true }
             return try field.isNamed("Subject") && tags.read(field, lineEnd: header.lineEnd, mayLower: true) != nil
         }
     }
