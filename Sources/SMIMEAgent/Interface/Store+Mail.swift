@@ -61,7 +61,7 @@ extension Store {
             let signer =
                 signing
                 ? try await SignerSelection().signer(for: mail.header, in: self, at: time, under: lookup.options) : nil
-            let mail = mail.protectingHeader(try await headerPolicy(of: account))
+            let mail = mail.protectingHeader(try await headerPolicy(ofMailFrom: mail.header.senders))
             guard encrypting else {
                 let copy =
                     try signer.map { try mail.protected(by: $0, at: time) } ?? mail.withoutHiddenRecipients()

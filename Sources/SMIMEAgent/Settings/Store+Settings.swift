@@ -175,12 +175,13 @@ package struct RevocationServices: Hashable, Sendable {
 }
 
 extension Store {
-    /// The header protection of mail that `account` sends, from the store's settings `header-protection`,
-    /// `header-confidentiality` and `legacy-display`. The account's own header confidentiality takes precedence.
+    /// The header protection of mail from `senders`, from the store's settings `header-protection`, `header-confidentiality`
+    /// and `legacy-display`. The accounts' own header confidentiality takes precedence; if several senders have accounts, the
+    /// one that hides most counts.
     ///
-    /// - Parameter account: nil for a sender without an account.
+    /// - Parameter senders: the envelope sender, and the addresses that the message names as its authors and senders.
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    package func headerPolicy(of account: AccountSummary?) async throws -> HeaderPolicy {
+    package func headerPolicy(ofMailFrom senders: Set<EmailAddress>) async throws -> HeaderPolicy {
         var policy = try await decodedSettings { values in
             HeaderPolicy(
                 isProtected: try values[.headerProtection, Setting.isOn],
@@ -188,7 +189,42 @@ extension Store {
                 hasLegacyDisplay: try values[.legacyDisplay, Setting.isOn]
             )
         }
-        if let confidentiality = account?.headerConfidentiality { policy.confidentiality = confidentiality }
+        let subaddressing = try await subaddressing()
+        var chosen: [HeaderConfidentiality] = []
+        for sender in senders {
+            guard let account = try await hiding(for: sender, subaddressing) else { continue }
+            chosen.append(account ?? policy.confidentiality)
+        }
+        if let strictest = chosen.max(by: { $0.strictness < $1.strictness }) { policy.confidentiality = strictest }
         return policy
+    }
+
+    /// The header confidentiality of the account of `sender`; nil if there is no account, and nil inside if the account has no
+    /// setting of its own.
+    private func hiding(
+        for sender: EmailAddress,
+        _ subaddressing: Subaddressing
+    ) async throws(KeystoreError) -> HeaderConfidentiality?? {
+        // Without a detail in the address, the identities of the account need not be read.
+        guard subaddressing.base(of: sender) != nil else {
+            return try await accounts.summary(of: sender).map(\.headerConfidentiality)
+        }
+        return try await read { try $0.account(for: sender, subaddressing) }.map(\.headerConfidentiality)
+    }
+}
+
+extension HeaderBlock {
+    /// The addresses in From and Sender.
+    package var senders: Set<EmailAddress> { readableAddresses("From").union(readableAddresses("Sender")) }
+}
+
+extension HeaderConfidentiality {
+    /// A higher number if more is hidden.
+    fileprivate var strictness: Int {
+        switch self {
+        case .none: 0
+        case .baseline: 1
+        case .shy: 2
+        }
     }
 }

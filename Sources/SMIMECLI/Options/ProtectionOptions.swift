@@ -33,9 +33,9 @@ struct ProtectionOptions: ParsableArguments {
 
     var validation: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
 
-    /// The header protection of mail that `account` sends; nil means a sender without an account.
-    func headerPolicy(of account: AccountSummary?, in store: Store) async throws -> HeaderPolicy {
-        noHeaderProtection ? .unprotected : try await store.headerPolicy(of: account)
+    /// The header protection of mail from `senders`.
+    func headerPolicy(ofMailFrom senders: Set<EmailAddress>, in store: Store) async throws -> HeaderPolicy {
+        noHeaderProtection ? .unprotected : try await store.headerPolicy(ofMailFrom: senders)
     }
 
     var outform: FormOptions.OutputForm { given ?? .mime }

@@ -47,7 +47,7 @@ extension OutgoingFilter {
         // Other programs find the end of such a header elsewhere. Mail that must be protected must not be sent unencrypted
         // because of that.
         if let defect = controls.message.header.ambiguity { throw MessageError.defective(defect) }
-        let headers = try await headers(verdict, sender)
+        let headers = try await headers(verdict, sender, controls)
         // The examined message is the one that will be written, including the mark. A loop is ignored here; `plan` reports
         // it.
         let marked = try? host?.marked(controls.source, controls.message.header)

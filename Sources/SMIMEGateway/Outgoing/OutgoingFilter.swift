@@ -89,7 +89,7 @@ package struct OutgoingFilter: Sendable {
         let marked = try changes ? prepared?.marked ?? host?.marked(controls.source, controls.message.header) : nil
         let signs = found.decisions.contains { $0.action.signs }
         let ciphers = if let ciphers { ciphers } else { try await store.cipherPreferences() }
-        let headers = if let prepared { prepared.headers } else { try await headers(found, sender) }
+        let headers = if let prepared { prepared.headers } else { try await headers(found, sender, controls) }
         return OutgoingPlan(
             source: controls.source,
             changed: marked ?? controls.source,
@@ -108,8 +108,14 @@ package struct OutgoingFilter: Sendable {
         )
     }
 
-    func headers(_ verdict: Verdict, _ sender: EnvelopeSender) async throws -> HeaderPolicy {
-        try await store.headerPolicy(of: store.accounts.summary(of: verdict.signing.account ?? sender.address))
+    /// The header protection. The settings of the authors count, too: the envelope sender of a receipt, for example, is null.
+    func headers(
+        _ verdict: Verdict,
+        _ sender: EnvelopeSender,
+        _ controls: MessageControls
+    ) async throws -> HeaderPolicy {
+        let senders = [verdict.signing.account ?? sender.address].compactMap(\.self)
+        return try await store.headerPolicy(ofMailFrom: controls.message.header.senders.union(senders))
     }
 
     /// The maximum number of warnings to report individually. Further ones are only counted.

@@ -103,7 +103,10 @@ extension SMIMECommand.AccountCommand {
         @Option(
             name: .customLong("header-confidentiality"),
             help: ArgumentHelp(
-                "The header fields to hide in encrypted mail: none, baseline or shy; default uses the store's setting.",
+                """
+                The header fields to hide in encrypted mail that names the account as its author or sender: none, baseline or \
+                shy; default uses the store's setting.
+                """,
                 valueName: "policy"
             ),
             completion: .list(HeaderConfidentiality.allValueStrings + ["default"]),

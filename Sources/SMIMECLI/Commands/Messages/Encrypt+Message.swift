@@ -31,7 +31,6 @@ extension SMIMECommand.Encrypt {
         let protector = try await protector(
             of: message,
             at: path,
-            by: account,
             hasSecret: common.secret != nil,
             in: store
         )
@@ -117,11 +116,11 @@ extension SMIMECommand.Encrypt {
     private func protector(
         of message: LocatedEntity,
         at path: String,
-        by account: AccountSummary?,
         hasSecret: Bool,
         in store: Store
     ) async throws -> MessageProtector {
-        var policy = try await protection.headerPolicy(of: account, in: store)
+        let senders = message.entity.header.senders.union([signing.from].compactMap(\.self))
+        var policy = try await protection.headerPolicy(ofMailFrom: senders, in: store)
         policy.confidentiality = headerConfidentiality ?? policy.confidentiality
         policy.hasLegacyDisplay = legacyDisplay ?? policy.hasLegacyDisplay
         var protector = try MessageProtector(message, headers: policy)

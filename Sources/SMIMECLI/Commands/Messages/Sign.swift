@@ -83,10 +83,8 @@ extension SMIMECommand {
             guard !protection.isBare else { return try await signContent(path, opening, lists: lists) }
             let opened = try LocatedEntity(reading: MessageInput.open(path, isText: text, fields: textFields))
             let message = files.measured(try signing.withAuthor(opened, named: InputFile.name(path)), passes: 2)
-            let author = try MailAuthor(of: message.entity.header)?.address
             let store = try await opening.store()
-            let account = try await store.accounts.summary(of: signing.from ?? author)
-            let policy = try await protection.headerPolicy(of: account, in: store)
+            let policy = try await protection.headerPolicy(ofMailFrom: message.entity.header.senders, in: store)
             var protector = try MessageProtector(message, omitting: [], headers: policy)
             protector.compresses = compress
             MessageInput.noteMissingHeader(protector.header, of: path)
