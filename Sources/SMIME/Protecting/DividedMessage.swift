@@ -73,11 +73,11 @@ struct DividedMessage: Sendable {
     /// digest.
     func safeContent(_ algorithm: DigestAlgorithm) throws -> ReplayableContent {
         if let form = known.found.withLock({ $0 }) {
-            try Self.checkSafe(form)
+            try checkSafe(form)
             return ReplayableContent { try form.write(to: $0) }
         }
         let (form, digest, count) = try safeForm(algorithm)
-        try Self.checkSafe(form)
+        try checkSafe(form)
         return ReplayableContent(digest: form.wasCopied ? (algorithm, digest, count) : nil) { try form.write(to: $0) }
     }
 
@@ -88,11 +88,16 @@ struct DividedMessage: Sendable {
         let form =
             try known.found.withLock { $0 } ?? SevenBitEncoding(of: message, in: source, split: split)
         known.found.withLock { $0 = form }
-        try Self.checkSafe(form)
+        try checkSafe(form)
     }
 
-    private static func checkSafe(_ form: SevenBitEncoding) throws {
+    private func checkSafe(_ form: SevenBitEncoding) throws {
         guard form.unsafeMessages.isEmpty else {
+            guard !message.contentType.isMessage || original.entity.contentType.isMessage else {
+                throw MessageError.malformed(
+                    "the header has non-ASCII characters, long lines or an mbox From line, which cannot be signed unchanged while header fields are hidden"
+                )
+            }
             throw MessageError.malformed(
                 "the header of an attached message has non-ASCII characters, long lines or an mbox From line, which cannot be signed unchanged; attach that message in a ZIP file"
             )
