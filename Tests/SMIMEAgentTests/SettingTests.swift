@@ -43,7 +43,7 @@ import Testing
         func write(_ bytes: [UInt8], _ name: String) throws {
             try Data(bytes).write(to: URL(filePath: "\(folder)/\(name)"))
         }
-        func count() async throws -> Int { try await home.store.revocationLists().count }
+        func count() async throws -> Int { try await home.store.filedRevocationLists().all.count }
         let list = try Fixtures.cert("revoked/crl.der")
         #expect(try await count() == 0)
         try write(list, "one.crl")
@@ -51,12 +51,24 @@ import Testing
         #expect(try await count() == 1)
         try write([1, 2, 3], "two.crl")
         let warned = Mutex<[String]>([])
-        for _ in 0..<2 { _ = try await home.store.revocationLists { text in warned.withLock { $0.append(text) } } }
+        for _ in 0..<2 { _ = try await home.store.filedRevocationLists { text in warned.withLock { $0.append(text) } } }
         #expect(
             warned.withLock { $0 } == Array(repeating: "\(folder)/two.crl: not a readable revocation list", count: 2)
         )
         try write(list, "two.crl")
         #expect(try await count() == 2)
+        // While another program writes a file, what it held before counts.
+        for cut in [Array(list.prefix(100)), []] {
+            try write(cut, "two.crl")
+            let found = try await home.store.filedRevocationLists()
+            #expect(found.all.count == 2 && found.unreadable.isEmpty)
+        }
+        // A file that never held a list may hold one that is missing.
+        for cut in [Array(list.prefix(100)), []] {
+            try write(cut, "new.crl")
+            #expect(try await home.store.filedRevocationLists().unreadable.count == 1)
+        }
+        try FileManager.default.removeItem(atPath: folder + "/new.crl")
         try FileManager.default.removeItem(atPath: folder + "/one.crl")
         #expect(try await count() == 1)
     }

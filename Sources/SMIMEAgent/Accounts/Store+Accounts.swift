@@ -13,7 +13,8 @@ extension Store {
         warn: @Sendable (String) -> Void
     ) async throws -> CertificateVerdicts {
         var options = ValidationOptions()
-        do { options.certificateLists = try await revocationLists(warn: warn) } catch let error as SettingError {
+        do { options.certificateLists = try await filedRevocationLists(warn: warn).all } catch let error as SettingError
+        {
             warn("\(error)")
         }
         let groups = accounts.map { $0.identities.map(\.certificate) }

@@ -40,7 +40,7 @@ struct DoctorRevocationCheck: DoctorCheck {
         let texts = Mutex<[String]>([])
         do {
             let filed = try await store.filedRevocationLists { text in texts.withLock { $0.append(text) } }
-            for item in filed where (try? item.list.checkEntries()) == nil {
+            for item in filed.lists where (try? item.list.checkEntries()) == nil {
                 texts.withLock { $0.append("\(item.path): a revocation list whose entries cannot be read") }
             }
             for text in texts.withLock({ $0 }) {
@@ -52,9 +52,9 @@ struct DoctorRevocationCheck: DoctorCheck {
                 )
             }
             if let path = try await store.settings.value(of: Setting.revocationDirectory.rawValue), !path.isEmpty {
-                add("crls", .ok, text: "\(filed.count) in \(path)")
+                add("crls", .ok, text: "\(filed.lists.count) in \(path)")
             }
-            return filed
+            return filed.lists
         } catch let error as SettingError {
             add(
                 "crl-folder",

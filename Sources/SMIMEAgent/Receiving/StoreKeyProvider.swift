@@ -49,8 +49,8 @@ package struct StoreKeyProvider: KeyProvider {
         try await opening.store().certificates(matching: signers)
     }
 
-    /// The trust settings for `certificates`. If the folder of revocation lists cannot be read, verdicts made with these
-    /// settings say so.
+    /// The trust settings for `certificates`. If the folder of revocation lists or a file in it cannot be read, verdicts made
+    /// with these settings say so.
     ///
     /// - Throws: `KeystoreError`
     package func trust(for certificates: [Certificate]) async throws -> TrustStore {
@@ -58,7 +58,7 @@ package struct StoreKeyProvider: KeyProvider {
         var trust = try await store.anchors.trust(judging: certificates, systemAnchors: systemAnchors)
         let folder = try await lists.contents(in: store)
         trust.add(folder.lists)
-        trust.unreadableLists += folder.failure.map { ["\($0)"] } ?? []
+        trust.unreadableLists += folder.faults
         return trust
     }
 

@@ -12,6 +12,8 @@ package actor FolderLists {
         package var lists: [CertificateList] = []
         /// Why the folder cannot be read; nil if it was read, or no folder is named.
         package var failure: SettingError?
+        /// What is wrong with the folder, or with files in it that cannot be read; see `TrustStore.unreadableLists`.
+        package var faults: [String] = []
     }
 
     private let warn: @Sendable (String) -> Void
@@ -25,7 +27,7 @@ package actor FolderLists {
     package init(warn: @escaping @Sendable (String) -> Void) { self.warn = warn }
 
     /// The contents of the folder, without lists if the setting names no folder. An unreadable folder is no error: the
-    /// caller passes `failure` on, so that the verdicts contain a problem. `warn` is called as well.
+    /// caller passes `faults` on, so that the verdicts contain a problem. `warn` is called as well.
     ///
     /// - Throws: `KeystoreError`
     package func contents(in store: Store) async throws -> Contents {
@@ -39,9 +41,13 @@ package actor FolderLists {
             waiting = []
         }
         var contents = Contents()
-        do { contents.lists = try await store.revocationLists(warn: warn) } catch let error as SettingError {
+        do {
+            let filed = try await store.filedRevocationLists(warn: warn)
+            (contents.lists, contents.faults) = (filed.all, filed.unreadable)
+        } catch let error as SettingError {
             guard case .folderUnreadable = error else { throw error }
             contents.failure = error
+            contents.faults = ["\(error)"]
             warn("\(error); its revocation lists are not used")
         }
         known = contents
@@ -57,7 +63,7 @@ package actor FolderLists {
         if let failure = contents.failure, options.revocation == .hard { throw failure }
         var options = options
         options.certificateLists += contents.lists
-        options.unreadableLists += contents.failure.map { ["\($0)"] } ?? []
+        options.unreadableLists += contents.faults
         return options
     }
 }

@@ -11,27 +11,29 @@ struct RevocationFolder {
     /// The most bytes of lists, and the most files, that are read.
     private static let (maximumCount, maximumFiles) = (128 << 20, 1000)
 
-    /// Every list in the folder. Files whose names begin with a dot are ignored. These are ignored with a warning:
-    /// unreadable files, files without a revocation list, and files beyond the limits.
+    /// Every list in the folder. Files whose names begin with a dot are ignored. These are ignored with a warning: files without
+    /// a revocation list, and files beyond the limits. If a file cannot be read any more, the lists that this process read from
+    /// it before are used, with a warning: another program may be writing the file.
     ///
     /// - Throws: `SettingError.folderUnreadable` if there is no such folder, or it cannot be read.
-    func lists(warn: (String) -> Void) throws(SettingError) -> [FiledRevocationList] {
+    func lists(warn: (String) -> Void) throws(SettingError) -> FiledRevocationLists {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: path).sorted() } catch {
             throw .folderUnreadable(path: path)
         }
         let files = names.filter { !$0.hasPrefix(".") }
         let states = files.prefix(Self.maximumFiles).map { FileState("\(path)/\($0)") }
-        if let known = Self.last.withLock({ $0 }), known.path == path, known.files == files, known.states == states {
+        let known = Self.last.withLock { $0?.path == path ? $0 : nil }
+        if let known, known.files == files, known.states == states {
             known.warnings.forEach(warn)
             return known.lists
         }
         var warnings: [String] = []
-        let lists = read(files) { warnings.append($0) }
+        let lists = read(files, known: known?.lists.lists ?? []) { warnings.append($0) }
         warnings.forEach(warn)
         // `states` is from before the reading, so a file that was replaced during the reading is read again the next
         // time.
-        if lists.reduce(0, { $0 + $1.list.der.count }) <= Self.keptCount, !states.contains(nil) {
+        if lists.lists.reduce(0, { $0 + $1.list.der.count }) <= Self.keptCount {
             let contents = Contents(path: path, files: files, states: states, lists: lists, warnings: warnings)
             Self.last.withLock { $0 = contents }
         }
@@ -43,7 +45,7 @@ struct RevocationFolder {
         let path: String
         let files: [String]
         let states: [FileState?]
-        let lists: [FiledRevocationList]
+        let lists: FiledRevocationLists
         let warnings: [String]
     }
 
@@ -52,12 +54,23 @@ struct RevocationFolder {
     /// The most bytes of lists that stay in memory.
     private static let keptCount = 32 << 20
 
-    private func read(_ files: [String], warn: (String) -> Void) -> [FiledRevocationList] {
+    /// - Parameter known: the lists that were read from the folder before.
+    private func read(
+        _ files: [String],
+        known: [FiledRevocationList],
+        warn: (String) -> Void
+    ) -> FiledRevocationLists {
         if files.count > Self.maximumFiles {
             warn("\(path): of \(files.count) files only the first \(Self.maximumFiles) are read for revocation lists")
         }
         var left = Self.maximumCount
-        var lists: [FiledRevocationList] = []
+        var found = FiledRevocationLists()
+        func note(_ text: String, about file: String) {
+            let earlier = known.filter { $0.path == file }
+            found.lists += earlier
+            if earlier.isEmpty { found.unreadable.append(text) }
+            warn(earlier.isEmpty ? text : "\(text); the list that was read from it before is used")
+        }
         for name in files.prefix(Self.maximumFiles) {
             let file = "\(path)/\(name)"
             guard Self.mayBeRead(file) else {
@@ -72,18 +85,22 @@ struct RevocationFolder {
                     continue
                 }
                 left -= source.count
-                let before = lists.count
-                for case .certificateList(let list) in try KeyMaterial.read(source.bytes(in: 0..<source.count)) {
-                    lists.append(FiledRevocationList(path: file, list: list))
+                guard source.count > 0 else {
+                    note("\(file): is empty", about: file)
+                    continue
                 }
-                if lists.count == before { warn("\(file): ignored, because it contains no revocation list") }
+                let before = found.lists.count
+                for case .certificateList(let list) in try KeyMaterial.read(source.bytes(in: 0..<source.count)) {
+                    found.lists.append(FiledRevocationList(path: file, list: list))
+                }
+                if found.lists.count == before { warn("\(file): ignored, because it contains no revocation list") }
             } catch let error as StreamError {
-                warn("\(error)")
+                note("\(error)", about: file)
             } catch {
-                warn("\(file): not a readable revocation list")
+                note("\(file): not a readable revocation list", about: file)
             }
         }
-        return lists
+        return found
     }
 
     /// Whether `file` may be opened: it is not a pipe, device or folder, which could have an effect when opened. A missing
@@ -92,6 +109,18 @@ struct RevocationFolder {
         var status = stat()
         return stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     }
+}
+
+/// The revocation lists in the folder that a setting of the store names.
+package struct FiledRevocationLists: Sendable {
+    /// The lists that were read.
+    package var lists: [FiledRevocationList] = []
+    /// What is wrong with each file that cannot be read. It may contain the list that revokes a certificate, so verdicts have a
+    /// problem.
+    package var unreadable: [String] = []
+
+    /// The lists without the paths of their files.
+    package var all: [CertificateList] { lists.map(\.list) }
 }
 
 /// A revocation list in the folder that a setting of the store names.

@@ -48,25 +48,17 @@ extension Store {
         }
     }
 
-    /// The revocation lists in the folder that `revocation.directory` names; empty if the setting is empty.
-    ///
-    /// - Parameter warn: called for files in the folder that are ignored: unreadable files, files without a revocation list,
-    ///   and files beyond the limits.
-    /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
-    package func revocationLists(warn: @Sendable (String) -> Void = { _ in }) async throws -> [CertificateList] {
-        try await filedRevocationLists(warn: warn).map(\.list)
-    }
-
-    /// The revocation lists in the folder that `revocation.directory` names, each with the path of its file.
+    /// The revocation lists in the folder that `revocation.directory` names, each with the path of its file; empty if the setting
+    /// is empty.
     ///
     /// - Parameter warn: called for files in the folder that are ignored: unreadable files, files without a revocation list,
     ///   and files beyond the limits.
     /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
     package func filedRevocationLists(
         warn: @Sendable (String) -> Void = { _ in }
-    ) async throws -> [FiledRevocationList] {
+    ) async throws -> FiledRevocationLists {
         let path = try await value(of: .revocationDirectory) { $0 }
-        return path.isEmpty ? [] : try RevocationFolder(path: path).lists(warn: warn)
+        return path.isEmpty ? FiledRevocationLists() : try RevocationFolder(path: path).lists(warn: warn)
     }
 
     /// Whether services are asked about revocation over the network, and how: `revocation.online`,

@@ -76,7 +76,7 @@ extension SMIMECommand.TrustCommand {
         /// The revocation lists in the folder that a setting names. An unreadable file or folder causes a warning.
         private func filedLists(of store: Store) async throws -> [(list: CertificateList, file: String?)] {
             do {
-                return try await store.filedRevocationLists(warn: Console.warning).map { ($0.list, $0.path) }
+                return try await store.filedRevocationLists(warn: Console.warning).lists.map { ($0.list, $0.path) }
             } catch let error as SettingError {
                 Console.warning("\(error)")
                 return []
