@@ -13,7 +13,10 @@ extension Store {
         warn: @Sendable (String) -> Void
     ) async throws -> CertificateVerdicts {
         var options = ValidationOptions()
-        do { options.certificateLists = try await filedRevocationLists(warn: warn).all } catch let error as SettingError
+        do {
+            let filed = try await filedRevocationLists(warn: warn)
+            (options.certificateLists, options.unreadableLists) = (filed.all, filed.unreadable)
+        } catch let error as SettingError
         {
             warn("\(error)")
         }

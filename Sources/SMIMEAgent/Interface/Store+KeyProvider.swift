@@ -48,7 +48,9 @@ extension Store: KeyProvider {
                     .filter { seen.insert($0.certificate).inserted }
             }
             var trust = try await anchors.wholeTrust(systemAnchors: true)
-            trust.add(try await revocationLists())
+            let filed = try await filedRevocationLists()
+            trust.add(filed.all)
+            trust.unreadableLists += filed.unreadable
             var keyring = Keyring(identities, certificates: try await recipients.all().map(\.certificate))
             keyring.trust = trust
             keyring.accepted = try await verdictExceptions()

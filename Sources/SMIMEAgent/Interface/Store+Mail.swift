@@ -26,7 +26,8 @@ extension Store {
     public func signer(for header: HeaderBlock, at time: Date = .now) async throws(SMIMEError) -> Identity {
         try await SMIMEError.inBackground {
             var options = ValidationOptions()
-            options.certificateLists = try await revocationLists()
+            let filed = try await filedRevocationLists()
+            (options.certificateLists, options.unreadableLists) = (filed.all, filed.unreadable)
             return try await SignerSelection().signer(for: header, in: self, at: time, under: options).identity
         }
     }
