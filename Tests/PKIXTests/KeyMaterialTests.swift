@@ -44,10 +44,18 @@ import Testing
             let around = Array("-----BEGIN \(label)-----\n".utf8) + pem + Array("-----END \(label)-----\n".utf8)
             #expect(KeyMaterial.certificates(in: around).certificates == [alice])
         }
+        // Files without a line end at their end may have been joined.
+        let whole = try Fixtures.cert("carol/cert.pem")
+        let cut = Array(whole.dropLast(whole.reversed().prefix { $0 == 0x0A }.count))
+        for text in ["", "\n", " text", "--"] {
+            let found = KeyMaterial.certificates(in: cut + Array(text.utf8) + pem)
+            #expect(found.certificates.contains(alice) && found.certificates.count > 1 && found.isComplete)
+        }
+        #expect(KeyMaterial.certificates(in: [0] + Array("# text".utf8) + pem).certificates == [alice])
         let der = KeyMaterial.certificates(in: alice.der)
         #expect(der.certificates == [alice] && der.isComplete)
-        let whole = KeyMaterial.certificates(in: pem)
-        #expect(whole.certificates == [alice] && whole.isComplete)
+        let one = KeyMaterial.certificates(in: pem)
+        #expect(one.certificates == [alice] && one.isComplete)
         #expect(!KeyMaterial.certificates(in: []).isComplete)
     }
 

@@ -47,7 +47,8 @@ package enum KeyMaterial: Sendable {
                 return (certificates(items), false)
             }
         }
-        let text = bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
+        // The bytes may be several files, of which some have no line end at their end.
+        let text = PEM.divided(bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes)
         guard PEM.isPEM(text) else {
             guard let items = try? read(text) else { return ([], false) }
             return (certificates(items), true)

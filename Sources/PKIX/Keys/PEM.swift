@@ -87,6 +87,26 @@ enum PEM {
         return (blocks, isComplete && open == nil)
     }
 
+    /// `bytes` with each BEGIN or END mark on a line of its own.
+    static func divided(_ bytes: [UInt8]) -> [UInt8] {
+        let hyphens = [UInt8](repeating: UInt8(ascii: "-"), count: 5)
+        let marks = ["BEGIN ", "END "].map { Array($0.utf8) }
+        var divided: [UInt8] = []
+        var position = 0
+        while let found = bytes.octets.firstOffset(of: hyphens, from: position) {
+            // A mark begins with the last five of several hyphens.
+            let end = bytes[found...].firstIndex { $0 != hyphens[0] } ?? bytes.count
+            let isMark = marks.contains { bytes[end...].starts(with: $0) }
+            divided += bytes[position..<(isMark ? end - hyphens.count : end)] + (isMark ? [0x0A] + hyphens : [])
+            position = end
+            guard isMark, let close = bytes.octets.firstOffset(of: hyphens, from: end) else { continue }
+            let next = close + hyphens.count
+            divided += bytes[end..<next] + [0x0A]
+            position = next
+        }
+        return divided + bytes[position...]
+    }
+
     private static func block(_ label: String, _ lines: [ArraySlice<UInt8>]) throws(CMSError) -> Block {
         let headers = lines.prefix { $0.contains(UInt8(ascii: ":")) }
         let body = lines.dropFirst(headers.count)

@@ -16,8 +16,7 @@ extension Store {
         do {
             let filed = try await filedRevocationLists(warn: warn)
             (options.certificateLists, options.unreadableLists) = (filed.all, filed.unreadable)
-        } catch let error as SettingError
-        {
+        } catch let error as SettingError {
             warn("\(error)")
         }
         let groups = accounts.map { $0.identities.map(\.certificate) }

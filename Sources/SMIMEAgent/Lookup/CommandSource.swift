@@ -36,6 +36,8 @@ package struct CommandSource: RemoteSource {
             }
             if !isComplete {
                 answer.warnings.append("\(path): a part of the output that is not a certificate was ignored")
+                // This part may be the only certificate that is usable for the address.
+                answer.outages[scope] = SourceOutage("a part of the output is not a certificate", holdsMail: true)
             }
             answer.add(certificates, for: scope, from: kind, at: path)
         }
