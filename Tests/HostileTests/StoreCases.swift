@@ -358,7 +358,7 @@ enum StoreCases {
         Case(
             "a pipe among the certificates",
             command: "encrypt --no-self --to eve@example.com -o out",
-            status: 67,
+            status: 69,
             damage:
                 "mkdir certs; mkfifo certs/eve@example.com.pem; \"$SMIME\" config set lookup.directory \"$PWD/certs\""
         ),

@@ -51,6 +51,38 @@ import Testing
         #expect(torn.choices.map(\.isUnknown) == [false, true] && torn.warnings.count == 1)
     }
 
+    @Test func `a file for the address that is there but cannot be read holds mail`() async throws {
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(try ImportBatch.authorities(), at: .judged)
+        let folder = URL(filePath: home.path + "/certs")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: "bob@example.com.pem")
+        let source = DirectorySource(path: folder.path, timeLimit: .seconds(60))
+        let lookup = RecipientLookup(store: store, sources: [source], systemAnchors: false)
+        func choice() async throws -> RecipientChoice {
+            try #require(try await lookup.choices(for: [AddressScope("bob@example.com")], at: .judged).choices.first)
+        }
+        let der = Data(try Certificate(fixture: "bob/cert.pem").der)
+        let base64 = der.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        let bob = "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
+        for text in ["", "nonsense", String(bob.prefix(300)), bob + String(repeating: "#", count: 1 << 20)] {
+            try Data(text.utf8).write(to: file)
+            let torn = try await choice()
+            #expect(torn.isUnknown && torn.isHeldByOutage, "\(text.count) characters")
+        }
+        // A certificate that can be read is used, although others in the file cannot.
+        try Data((bob + bob.prefix(300)).utf8).write(to: file)
+        let partial = try await choice()
+        #expect(partial.selected != nil && partial.outages.count == 1)
+        try FileManager.default.removeItem(at: file)
+        #expect(try await !choice().isUnknown)
+        // The link leads to a disk that is not mounted.
+        symlink("/nowhere/bob.pem", file.path)
+        let link = try await choice()
+        #expect(link.isUnknown && link.isHeldByOutage)
+    }
+
     @Test func `later sources are asked only for addresses without a certificate`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()

@@ -62,42 +62,56 @@ package struct DirectorySource: CertificateSource {
         }.flatMap { stem in endings.map { "\(stem).\($0)" } }
     }
 
+    /// Adds the certificates in the file `name`. Mail to the address waits if the file is there and cannot be read as a whole:
+    /// it may be half-written, or on a disk that is not mounted.
     private func read(_ name: String, in folder: Int32, for address: AddressScope, _ answer: inout SourceAnswer) {
         let file = "\(path)/\(name)"
         // Opening a named pipe must not block.
         let descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            guard ![ENOENT, ENAMETOOLONG, EILSEQ].contains(errno) else { return }
-            answer.outages[address] = SourceOutage("\(file): \(String(cString: strerror(errno)))")
+            let code = errno
+            if Self.isMissing(name, in: folder, code) { return }
+            answer.note("\(file): \(String(cString: strerror(code)))", about: address)
             return
         }
         defer { close(descriptor) }
-        do {
-            answer.add(try Self.certificates(in: descriptor), for: address, from: kind, at: file)
-        } catch let error where error is CMSError || error is SourceOutage {
-            answer.warnings.append("\(file): left out: \(Self.reason(error))")
-        } catch {
-            answer.outages[address] = SourceOutage("\(file): \(error)")
+        do throws(SourceOutage) {
+            let (certificates, isComplete) = KeyMaterial.certificates(in: try Self.content(of: descriptor))
+            answer.add(certificates, for: address, from: kind, at: file)
+            if certificates.isEmpty { throw SourceOutage("it has no certificate that can be read") }
+            if !isComplete { throw SourceOutage("a part of it is not a certificate that can be read") }
+        } catch { answer.note("\(file): \(error.reason)", about: address) }
+    }
+
+    /// Whether opening the file `name` failed with `code` because nothing in `folder` has this name. A link that leads nowhere
+    /// has it.
+    private static func isMissing(_ name: String, in folder: Int32, _ code: Int32) -> Bool {
+        var status = stat()
+        switch code {
+        case ENOENT: return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT
+        case ENAMETOOLONG, EILSEQ: return true
+        default: return false
         }
     }
 
-    private static func reason(_ error: any Error) -> String {
-        switch error {
-        case CMSError.limitExceeded(let limit): "it exceeds a limit: \(limit)"
-        default: "\(error)"
-        }
-    }
-
-    private static func certificates(in descriptor: Int32) throws -> [Certificate] {
+    private static func content(of descriptor: Int32) throws(SourceOutage) -> [UInt8] {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw SourceOutage("not a regular file")
         }
         guard status.st_size <= maximumFileSize else { throw SourceOutage("too big for certificates") }
-        let bytes = try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).read(upToCount: maximumFileSize)
-        return try KeyMaterial.read([UInt8](bytes ?? Data())).compactMap {
-            if case .certificate(let certificate) = $0 { certificate } else { nil }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        do { return [UInt8](try handle.read(upToCount: maximumFileSize) ?? Data()) } catch {
+            throw SourceOutage("\(error)")
         }
+    }
+}
+
+extension SourceAnswer {
+    /// Adds `reason` to the outage of `address`, which may have several files.
+    fileprivate mutating func note(_ reason: String, about address: AddressScope) {
+        let earlier = outages[address].map { "\($0.reason); " } ?? ""
+        outages[address] = SourceOutage(earlier + reason)
     }
 }
 
