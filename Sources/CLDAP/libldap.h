@@ -51,7 +51,6 @@ typedef int (*ldap_search_ext_function)(
 typedef int (*ldap_result_function)(LDAP *connection, int identifier, int all, void *timeout, LDAPMessage **result);
 typedef int (*ldap_parse_result_function)(
     LDAP *connection, LDAPMessage *result, int *code, char **matched, char **text, char ***referrals, void ***controls, int frees);
-typedef int (*ldap_abandon_ext_function)(LDAP *connection, int identifier, void **serverControls, void **clientControls);
 typedef LDAPMessage *(*ldap_first_entry_function)(LDAP *connection, LDAPMessage *result);
 typedef char *(*ldap_first_attribute_function)(LDAP *connection, LDAPMessage *entry, BerElement **position);
 typedef char *(*ldap_next_attribute_function)(LDAP *connection, LDAPMessage *entry, BerElement *position);

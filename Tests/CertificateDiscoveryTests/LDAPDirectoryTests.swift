@@ -129,4 +129,49 @@ import Testing
             _ = try directory.answer(about: "bob@example.com", by: directory.connect(until: deadline), until: deadline)
         }
     }
+
+    private func directory(at server: LoopbackServer) throws -> LDAPDirectory {
+        LDAPDirectory(
+            url: try #require(LDAPURL("ldap://127.0.0.1:\(server.port)/")),
+            startsTLS: false,
+            authorities: nil,
+            credentials: nil
+        )
+    }
+
+    @Test func `the rest of an answer that is too large does not delay the next one`() throws {
+        let value = [UInt8](repeating: 0, count: 0x3FF00)
+        // The large answer never ends, and nothing else is answered on its connection.
+        let server = try LoopbackServer.answering { request in
+            guard DirectoryMessage.contains("eve@", in: request) else {
+                return .bytes(DirectoryMessage.end(to: request))
+            }
+            let entry = DirectoryMessage.entry(value, to: request)
+            return .bytesThenSilence(Array(repeatElement(entry, count: 5).joined()))
+        }
+        var session = try LDAPSession(directory(at: server), until: .now + .seconds(60))
+        let large = try session.answer(about: "eve@example.com")
+        #expect(large.values.count == 4 && !large.isComplete)
+        let next = try session.answer(about: "bob@example.com")
+        #expect(next.values.isEmpty && next.isComplete)
+        // After the last connection the others have to wait for their turn.
+        var full = try LDAPSession(directory(at: server), until: .now + .seconds(60))
+        for _ in 0..<4 { _ = try full.answer(about: "eve@example.com") }
+        do throws(DiscoveryOutage) {
+            _ = try full.answer(about: "bob@example.com")
+            Issue.record("there was a fifth connection")
+        } catch { #expect(error.isMissedTurn && error.holdsMail) }
+    }
+
+    @Test func `an answer that does not arrive in time is told from a silent server`() throws {
+        let server = try LoopbackServer.answering { request in
+            let entry = DirectoryMessage.entry([UInt8](repeating: 0, count: 1 << 20), to: request)
+            return .bytesThenSilence(Array(entry.prefix(1 << 18)))
+        }
+        let directory = try directory(at: server)
+        let deadline = ContinuousClock.now + .seconds(3)
+        #expect(throws: DiscoveryOutage.readingTooLong) {
+            _ = try directory.answer(about: "bob@example.com", by: directory.connect(until: deadline), until: deadline)
+        }
+    }
 }

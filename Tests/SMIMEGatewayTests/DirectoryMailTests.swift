@@ -1,3 +1,4 @@
+import CertificateDiscovery
 import Foundation
 import InternetMessage
 import PKIX
@@ -93,5 +94,38 @@ import Testing
         }
         #expect(actions == [people[0]: .deferral, people[1]: .signAndEncrypt, people[2]: .sign])
         withExtendedLifetime(server) {}
+    }
+
+    /// A directory on `server`, as a source.
+    private func source(at server: LoopbackServer) throws -> LDAPSource {
+        let url = "ldap://127.0.0.1:\(server.port)/"
+        let directory = LDAPDirectory(
+            url: try #require(LDAPURL(url)),
+            startsTLS: false,
+            authorities: nil,
+            credentials: nil
+        )
+        return LDAPSource(directory, url: url, timeLimit: .seconds(4))
+    }
+
+    @Test func `an answer that takes too long to arrive is no outage of the directory`() throws {
+        let server = try LoopbackServer.answering { request in
+            let entry = DirectoryMessage.entry([UInt8](repeating: 0, count: 1 << 20), to: request)
+            return .bytesThenSilence(Array(entry.prefix(1 << 18)))
+        }
+        let (eve, bob) = (try AddressScope("eve@example.com"), try AddressScope("bob@example.com"))
+        let answer = try source(at: server).search(for: [eve, bob], until: .now + .seconds(4))
+        // Mail to both waits. Eve's address is not asked about for a while, and Bob's is the first one the next time.
+        #expect([eve, bob].allSatisfy { answer.outages[$0]?.holdsMail == true })
+        #expect(answer.late == [eve] && answer.unasked == [bob])
+    }
+
+    @Test func `silence after an answer about another address is no outage of the directory`() throws {
+        // 32 (noSuchObject): the server answers nothing else on this connection.
+        let server = try LoopbackServer.answering { .bytesThenSilence(DirectoryMessage.end(to: $0, code: 32)) }
+        let (eve, bob) = (try AddressScope("eve@example.com"), try AddressScope("bob@example.com"))
+        let answer = try source(at: server).search(for: [eve, bob], until: .now + .seconds(4))
+        #expect(Set(answer.outages.keys) == [eve, bob])
+        #expect(!answer.late.contains(eve) && !answer.unasked.contains(eve))
     }
 }

@@ -7,6 +7,8 @@ public final class LoopbackServer: Sendable {
     public enum Reply: Sendable {
         /// These bytes, followed by the end of the connection.
         case bytes([UInt8])
+        /// These bytes, and then no more; the connection stays open.
+        case bytesThenSilence([UInt8])
         /// An endless sequence of header lines.
         case endlessHeader
         /// That many zero bytes, in what claims to be one DER element.
@@ -30,7 +32,16 @@ public final class LoopbackServer: Sendable {
     /// The first lines of the requests so far.
     public var asked: [String] { requests.withLock { $0 } }
 
-    public init(_ reply: @escaping @Sendable (_ path: String) -> Reply) throws {
+    public convenience init(_ reply: @escaping @Sendable (_ path: String) -> Reply) throws {
+        try self.init(backlog: 16) { request in reply(Self.path(in: request)) }
+    }
+
+    /// A server of another protocol, which answers the first request of each connection.
+    public static func answering(
+        _ reply: @escaping @Sendable (_ request: [UInt8]) -> Reply
+    ) throws -> LoopbackServer { try LoopbackServer(backlog: 16, reply) }
+
+    private init(backlog: CInt, _ reply: @escaping @Sendable (_ request: [UInt8]) -> Reply) throws {
         _ = signal(SIGPIPE, SIG_IGN)
         let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -39,7 +50,7 @@ public final class LoopbackServer: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutableBytes(of: &address) { bytes -> Bool in
             guard let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
-            return bind(listener, pointer, length) == 0 && listen(listener, 16) == 0
+            return bind(listener, pointer, length) == 0 && listen(listener, backlog) == 0
                 && getsockname(listener, pointer, &length) == 0
         }
         guard isBound else { throw CocoaError(.featureUnsupported) }
@@ -59,16 +70,26 @@ public final class LoopbackServer: Sendable {
     /// The URL of `path` on this server.
     public func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
 
-    private func serve(_ peer: CInt, _ reply: (String) -> Reply) {
+    private static func line(in request: [UInt8]) -> String {
+        String(decoding: request.prefix { $0 != 13 }, as: UTF8.self)
+    }
+
+    private static func path(in request: [UInt8]) -> String {
+        line(in: request).split(separator: " ").dropFirst().first.map { String($0.dropFirst()) } ?? ""
+    }
+
+    private func serve(_ peer: CInt, _ reply: ([UInt8]) -> Reply) {
         defer { close(peer) }
         var bytes = [UInt8](repeating: 0, count: 65536)
         let count = read(peer, &bytes, bytes.count)
         guard count > 0 else { return }
-        let line = String(decoding: bytes[..<count].prefix { $0 != 13 }, as: UTF8.self)
-        requests.withLock { $0.append(line) }
-        let path = line.split(separator: " ").dropFirst().first.map { String($0.dropFirst()) } ?? ""
-        switch reply(path) {
+        let request = Array(bytes[..<count])
+        requests.withLock { $0.append(Self.line(in: request)) }
+        switch reply(request) {
         case .bytes(let answer): _ = Self.send(answer, to: peer)
+        case .bytesThenSilence(let answer):
+            guard Self.send(answer, to: peer) else { return }
+            while read(peer, &bytes, bytes.count) > 0 {}
         case .endlessHeader:
             while Self.send(Array("X-Filler: and so on\r\n".utf8), to: peer) {}
         case .flood(let count):

@@ -8,12 +8,28 @@ package struct DiscoveryOutage: Error, Equatable, Sendable {
     /// put into the source, or by other addresses of the message: otherwise they could make mail leave in clear.
     package let holdsMail: Bool
 
-    package init(_ reason: String, holdsMail: Bool = false) { (self.reason, self.holdsMail) = (reason, holdsMail) }
+    /// Whether the source was not asked about an address, or too briefly, because of others. The next time it is asked about
+    /// this address first.
+    package let isMissedTurn: Bool
+
+    package init(_ reason: String, holdsMail: Bool = false) {
+        (self.reason, self.holdsMail, isMissedTurn) = (reason, holdsMail, false)
+    }
+
+    private init(missedTurn reason: String) { (self.reason, holdsMail, isMissedTurn) = (reason, true, true) }
 
     /// The source did not answer in time.
     package static let timeLimit = DiscoveryOutage("no answer in time")
+    /// The source answers, but the answer about the address takes too long to receive or to read.
+    package static let readingTooLong = DiscoveryOutage(
+        "its answer about the address takes too long to read",
+        holdsMail: true
+    )
     /// The source was not asked about an address, or too briefly, because other addresses used up the time.
-    package static let noTurn = DiscoveryOutage("no time was left for the address", holdsMail: true)
+    package static let noTurn = missedTurn("no time was left for the address")
+
+    /// The outage of an address that missed its turn.
+    package static func missedTurn(_ reason: String) -> DiscoveryOutage { DiscoveryOutage(missedTurn: reason) }
 }
 
 extension DiscoveryOutage: LocalizedError, CustomStringConvertible {

@@ -1,12 +1,12 @@
 /// Searches a directory for several addresses, for use by one thread. If the answer about one address ends the
-/// connection, another connection is opened for the others.
+/// connection, or is too large, another connection is opened for the others.
 package struct LDAPSession {
     /// The maximum number of connections.
     private static let maximumConnections = 4
 
     private let directory: LDAPDirectory
     private let deadline: ContinuousClock.Instant
-    private var connection: LDAPConnection
+    private var connection: LDAPConnection?
     private var connectionCount = 1
 
     /// Opens the first connection.
@@ -20,21 +20,28 @@ package struct LDAPSession {
 
     /// The values of the certificate attributes in the entries found for `address`.
     ///
-    /// - Throws: `DiscoveryOutage`. After the first connection ended, it holds mail: one address must not make mail to
-    ///   the others leave in clear.
+    /// - Throws: `DiscoveryOutage`. After the first connection ended, an address without an answer has missed its turn: the
+    ///   answer about another one must not make mail to it leave in clear.
     package mutating func answer(about address: String) throws(DiscoveryOutage) -> LDAPDirectory.Answer {
         do throws(DiscoveryOutage) {
-            if connection.hasEnded {
-                guard connectionCount < Self.maximumConnections else {
-                    throw DiscoveryOutage("it ended \(connectionCount) connections")
-                }
-                connectionCount += 1
-                connection = try directory.connect(until: deadline)
-            }
+            let connection = try openConnection()
             return try directory.answer(about: address, by: connection, until: deadline)
         } catch {
-            guard connectionCount > 1 else { throw error }
-            throw DiscoveryOutage(error.reason, holdsMail: true)
+            guard connectionCount > 1, !error.holdsMail else { throw error }
+            throw .missedTurn(error.reason)
         }
+    }
+
+    private mutating func openConnection() throws(DiscoveryOutage) -> LDAPConnection {
+        if let connection, !connection.hasEnded { return connection }
+        // Nothing more arrives on the old connection while the new one is opened.
+        connection = nil
+        guard connectionCount < Self.maximumConnections else {
+            throw DiscoveryOutage("\(connectionCount) connections ended")
+        }
+        connectionCount += 1
+        let new = try directory.connect(until: deadline)
+        connection = new
+        return new
     }
 }

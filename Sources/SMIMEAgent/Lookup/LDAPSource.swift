@@ -49,7 +49,7 @@ package struct LDAPSource: RemoteSource {
         var certificates: [Certificate] = []
         var isIgnored = false
         for value in values {
-            guard .now < deadline else { throw SourceAnswer.readingTooLong }
+            guard .now < deadline else { throw .readingTooLong }
             guard let items = try? KeyMaterial.read(value) else {
                 isIgnored = true
                 continue

@@ -12,11 +12,14 @@ package final class LDAPConnection {
     /// The maximum size of one message of the server, in bytes. libldap ends the connection at a larger one.
     private static let maximumAnswer = 1 << 22
 
-    /// Whether the connection ended while an answer was read, so that no more searches are possible.
+    /// Whether the connection ended while an answer was read, or the rest of an answer still arrives on it, so that no more
+    /// searches are possible.
     private(set) var hasEnded = false
+    /// About how many bytes have arrived since the current search began.
+    var receivedCount = 0
 
-    private let library: LDAPLibrary
-    private let pointer: OpaquePointer
+    let library: LDAPLibrary
+    let pointer: OpaquePointer
     private let watch: SocketWatch
     private let deadline: ContinuousClock.Instant
 
@@ -127,12 +130,20 @@ package final class LDAPConnection {
         )
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
         var answer = LDAPDirectory.Answer()
-        // The messages are read one by one: otherwise libldap would collect everything that the server sends, whatever limit
-        // was requested.
-        for _ in 0..<Self.maximumMessages where !answer.isFull {
-            if try next(identifier, url.attributes, until: deadline, &answer) { return answer }
+        receivedCount = 0
+        do throws(DiscoveryOutage) {
+            // The messages are read one by one: otherwise libldap would collect everything that the server sends, whatever
+            // limit was requested.
+            for _ in 0..<Self.maximumMessages where !answer.isFull {
+                if try next(identifier, url.attributes, until: deadline, &answer) { return answer }
+            }
+        } catch {
+            // The server is not silent, so the outage concerns this address alone: others may have made its answer large.
+            guard error == .timeLimit, isReceiving || !answer.values.isEmpty else { throw error }
+            throw .readingTooLong
         }
-        _ = library.abandon(pointer, identifier, nil, nil)
+        // The rest of the answer would delay the answers about other addresses.
+        hasEnded = true
         answer.isComplete = false
         return answer
     }
@@ -146,9 +157,8 @@ package final class LDAPConnection {
         until deadline: ContinuousClock.Instant,
         _ answer: inout LDAPDirectory.Answer
     ) throws(DiscoveryOutage) -> Bool {
-        var time = try Self.timeLeft(until: deadline)
         var message: OpaquePointer?
-        let kind = library.result(pointer, identifier, CInt(LDAP_MSG_ONE), &time, &message)
+        let kind = try receive(identifier, until: deadline, &message)
         defer { if let message { _ = library.freeMessage(message) } }
         guard kind > 0, let message else {
             throw kind < 0 ? end() : DiscoveryOutage.timeLimit
@@ -217,7 +227,7 @@ package final class LDAPConnection {
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
     }
 
-    private static func timeLeft(until deadline: ContinuousClock.Instant) throws(DiscoveryOutage) -> timeval {
+    static func timeLeft(until deadline: ContinuousClock.Instant) throws(DiscoveryOutage) -> timeval {
         let left = ContinuousClock.now.duration(to: deadline)
         guard left > .zero else { throw .timeLimit }
         let (seconds, attoseconds) = left.components

@@ -30,7 +30,6 @@ struct LDAPLibrary: Sendable {
     let search: ldap_search_ext_function
     let result: ldap_result_function
     let parseResult: ldap_parse_result_function
-    let abandon: ldap_abandon_ext_function
     let firstEntry: ldap_first_entry_function
     let firstAttribute: ldap_first_attribute_function
     let nextAttribute: ldap_next_attribute_function
@@ -63,7 +62,6 @@ struct LDAPLibrary: Sendable {
         search = unsafeBitCast(try symbol("ldap_search_ext"), to: ldap_search_ext_function.self)
         result = unsafeBitCast(try symbol("ldap_result"), to: ldap_result_function.self)
         parseResult = unsafeBitCast(try symbol("ldap_parse_result"), to: ldap_parse_result_function.self)
-        abandon = unsafeBitCast(try symbol("ldap_abandon_ext"), to: ldap_abandon_ext_function.self)
         firstEntry = unsafeBitCast(try symbol("ldap_first_entry"), to: ldap_first_entry_function.self)
         firstAttribute = unsafeBitCast(try symbol("ldap_first_attribute"), to: ldap_first_attribute_function.self)
         nextAttribute = unsafeBitCast(try symbol("ldap_next_attribute"), to: ldap_next_attribute_function.self)

@@ -1,0 +1,54 @@
+import CLDAP
+import Foundation
+
+/// Waits for the server's messages, and notices whether anything arrives meanwhile: libldap does not tell a server that is
+/// silent from one that sends a message for which the time is too short.
+extension LDAPConnection {
+    /// How much a server may send although it is not answering a search, such as the tickets of TLS 1.3, in bytes.
+    private static let maximumUnasked = 1 << 14
+    /// How long to wait for the socket before libldap is asked again, in milliseconds.
+    private static let longestWait: CInt = 50
+
+    /// Whether an answer to the current search is arriving.
+    var isReceiving: Bool { receivedCount > Self.maximumUnasked }
+
+    /// Waits for the next message of a search result.
+    ///
+    /// - Returns: the kind of the message; a negative number if the connection ended.
+    /// - Throws: `DiscoveryOutage.timeLimit`
+    ///
+    /// libldap: `ldap_result`
+    func receive(
+        _ identifier: CInt,
+        until deadline: ContinuousClock.Instant,
+        _ message: inout OpaquePointer?
+    ) throws(DiscoveryOutage) -> CInt {
+        let descriptor = descriptor
+        while true {
+            _ = try Self.timeLeft(until: deadline)
+            receivedCount += Self.waitingCount(descriptor)
+            var noTime = timeval(tv_sec: 0, tv_usec: 0)
+            let kind = library.result(pointer, identifier, CInt(LDAP_MSG_ONE), &noTime, &message)
+            guard kind == 0 else { return kind }
+            // poll(2) ignores a negative descriptor, and only waits.
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&entry, 1, Self.longestWait)
+        }
+    }
+
+    /// The connection's socket; negative if there is none.
+    private var descriptor: CInt {
+        var buffer: OpaquePointer?
+        var descriptor: CInt = -1
+        guard library.getOption(pointer, CInt(LDAP_OPT_SOCKBUF), &buffer) == CInt(LDAP_SUCCESS), let buffer,
+            library.controlBuffer(buffer, CInt(LBER_SB_OPT_GET_FD), &descriptor) > 0
+        else { return -1 }
+        return descriptor
+    }
+
+    /// How many bytes that arrived at the socket libldap has not read; of many, only so many that they are an answer.
+    private static func waitingCount(_ descriptor: CInt) -> Int {
+        var waiting = [UInt8](repeating: 0, count: maximumUnasked + 1)
+        return max(0, recv(descriptor, &waiting, waiting.count, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)))
+    }
+}
