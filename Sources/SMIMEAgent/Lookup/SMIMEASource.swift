@@ -25,12 +25,36 @@ package struct SMIMEASource: RemoteSource {
         var questions: [(scope: AddressScope, name: String)] = []
         for scope in addresses { questions += try Self.names(of: scope).map { (scope, $0) } }
         let found: [SecureResolver.Answer]
+        // A part of the time is for reading the records: otherwise one silent name server would leave no time for it.
+        let start = ContinuousClock.now
+        let end = start + (deadline - start) * 4 / 5
         // A name without an answer in time is no outage of the source: anyone can have a domain whose name servers are silent.
         do throws(DiscoveryOutage) {
-            found = try resolver.answers(about: questions.map(\.name), until: deadline)
+            found = try resolver.answers(about: questions.map(\.name), until: end)
         } catch { throw SourceOutage(error.reason) }
+        return answer(from: zip(questions, found).map { ($0.scope, $1) }) { ContinuousClock.now < deadline }
+    }
+
+    /// The certificates in `results`. Those with the fewest records are read first, because anyone can have a domain with so
+    /// many records that the time does not suffice. An address whose records are not read has missed its turn.
+    ///
+    /// - Parameter hasTime: whether there is time to read another result.
+    package func answer(
+        from results: [(scope: AddressScope, result: SecureResolver.Answer)],
+        while hasTime: () -> Bool
+    ) -> SourceAnswer {
         var answer = SourceAnswer()
-        for (question, result) in zip(questions, found) { add(result, for: question.scope, to: &answer) }
+        let order = results.indices.sorted {
+            (results[$0].result.recordCount, $0) < (results[$1].result.recordCount, $1)
+        }
+        for index in order {
+            let (scope, result) = results[index]
+            if result.recordCount == 0 || hasTime() {
+                add(result, for: scope, to: &answer)
+            } else {
+                answer.add(.noTurn, for: scope)
+            }
+        }
         answer.removeForWholeDomains()
         return answer
     }
@@ -81,6 +105,10 @@ package struct SMIMEASource: RemoteSource {
             answer.add(certificates, for: scope, from: kind, at: "SMIMEA")
         }
     }
+}
+
+extension SecureResolver.Answer {
+    fileprivate var recordCount: Int { if case .records(let records, _) = self { records.count } else { 0 } }
 }
 
 extension SourceAnswer {
