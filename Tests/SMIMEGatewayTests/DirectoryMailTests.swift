@@ -120,6 +120,21 @@ import Testing
         #expect(answer.late == [eve] && answer.unasked == [bob])
     }
 
+    @Test func `values that cannot be read hold mail, and hide no others`() throws {
+        let bob = try Certificate(fixture: "bob/cert.pem").der
+        let torn = Array(bob.prefix(300))
+        for (values, isFound) in [([torn], false), ([torn, bob], true)] {
+            let server = try LoopbackServer.answering { request in
+                let entries = values.flatMap { DirectoryMessage.entry($0, to: request) }
+                return .bytesThenSilence(entries + DirectoryMessage.end(to: request))
+            }
+            let scope = try AddressScope("bob@example.com")
+            let answer = try source(at: server).search(for: [scope], until: .now + .seconds(60))
+            #expect(answer.found.isEmpty != isFound)
+            #expect((answer.outages[scope]?.holdsMail == true) != isFound)
+        }
+    }
+
     @Test func `silence after an answer about another address is no outage of the directory`() throws {
         // 32 (noSuchObject): the server answers nothing else on this connection.
         let server = try LoopbackServer.answering { .bytesThenSilence(DirectoryMessage.end(to: $0, code: 32)) }

@@ -8,6 +8,20 @@ import Testing
 
 /// Reading the SMIMEA records that were found.
 @Suite struct SMIMEARecordTests {
+    @Test func `records whose certificates cannot be read hold mail, and hide no others`() throws {
+        let source = SMIMEASource(SecureResolver(resolver: nil, anchors: nil), timeLimit: .seconds(60))
+        let bob = try AddressScope("bob@example.com")
+        let record: [UInt8] = [3, 0, 0] + (try Certificate(fixture: "bob/cert.pem").der)
+        let (torn, digest) = (Array(record.prefix(300)), [3, 0, 1] + [UInt8](repeating: 0, count: 32))
+        func answer(_ records: [[UInt8]]) -> SourceAnswer {
+            source.answer(from: [(bob, .records(records, lifetime: .seconds(60)))]) { true }
+        }
+        #expect(answer([digest, torn]).outages[bob]?.holdsMail == true)
+        #expect(answer([digest]).outages.isEmpty)
+        let partial = answer([torn, record])
+        #expect(partial.found.count == 1 && partial.outages.isEmpty)
+    }
+
     @Test func `records for which there is no time hold mail to their addresses alone`() throws {
         let source = SMIMEASource(SecureResolver(resolver: nil, anchors: nil), timeLimit: .seconds(60))
         let bob = try AddressScope("bob@example.com")

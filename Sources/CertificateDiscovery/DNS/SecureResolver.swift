@@ -24,8 +24,9 @@ package struct SecureResolver: Sendable {
     private static let internet: CInt = 1
     fileprivate static let noError: CInt = 0
     fileprivate static let noSuchName: CInt = 3
-    /// The maximum number of records for a name; further records are ignored.
-    fileprivate static let maximumRecords = 100
+    /// The maximum number of records for a name; further records are ignored. A DNS message has no room for so many
+    /// certificates.
+    fileprivate static let maximumRecords = 200
     /// Where Debian stores the keys of the root zone: in the package `dns-root-data`, and in the state folder of `unbound`.
     private static let rootKeys = ["/usr/share/dns/root.key", "/var/lib/unbound/root.key"]
 

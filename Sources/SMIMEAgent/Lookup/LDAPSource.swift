@@ -41,22 +41,25 @@ package struct LDAPSource: RemoteSource {
     }
 
     /// The certificates in the values of an answer about one address. The answer may take longer to read than to receive.
+    ///
+    /// - Throws: `DiscoveryOutage` if there is no time, or if there are values and none can be read.
     private func read(
         _ values: [[UInt8]],
         _ answer: inout SourceAnswer,
         until deadline: ContinuousClock.Instant
     ) throws(DiscoveryOutage) -> [Certificate] {
         var certificates: [Certificate] = []
-        var isIgnored = false
+        var isComplete = true
         for value in values {
             guard .now < deadline else { throw .readingTooLong }
-            guard let items = try? KeyMaterial.read(value) else {
-                isIgnored = true
-                continue
-            }
-            certificates += items.compactMap { if case .certificate(let found) = $0 { found } else { nil } }
+            let (found, isWhole) = KeyMaterial.certificates(in: value)
+            certificates += found
+            isComplete = isComplete && isWhole
         }
-        if isIgnored {
+        if !isComplete {
+            guard !certificates.isEmpty else {
+                throw DiscoveryOutage("it has no certificate for the address that can be read", holdsMail: true)
+            }
             answer.warnings.append("\(directory.url.server): a value that is not a certificate was ignored")
         }
         return certificates

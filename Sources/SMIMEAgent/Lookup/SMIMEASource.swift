@@ -88,12 +88,13 @@ package struct SMIMEASource: RemoteSource {
         case .records(let records, let lifetime):
             answer.limitLifetime(of: scope, to: lifetime)
             var certificates: [Certificate] = []
+            var hasUnreadable = false
             for data in records {
                 do throws(SMIMEAData.Defect) {
                     let record = try SMIMEAData(data)
-                    guard let certificate = try? Certificate(der: record.certificate),
-                        certificate.isCertificateAuthority == record.usage.isAuthority
-                    else {
+                    let read = try? Certificate(der: record.certificate)
+                    guard let certificate = read, certificate.isCertificateAuthority == record.usage.isAuthority else {
+                        hasUnreadable = hasUnreadable || read == nil
                         answer.warnings.append(
                             "SMIMEA: a record was left out: its certificate is unreadable, or does not fit its usage field"
                         )
@@ -101,6 +102,12 @@ package struct SMIMEASource: RemoteSource {
                     }
                     certificates.append(certificate)
                 } catch { answer.warnings.append("SMIMEA: a record was left out: \(error)") }
+            }
+            if certificates.isEmpty, hasUnreadable {
+                answer.add(
+                    DiscoveryOutage("it has no certificate for the address that can be read", holdsMail: true),
+                    for: scope
+                )
             }
             answer.add(certificates, for: scope, from: kind, at: "SMIMEA")
         }
