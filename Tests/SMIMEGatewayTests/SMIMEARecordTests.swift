@@ -39,7 +39,7 @@ import Testing
         }
         #expect(Set(answer.found.map(\.address)) == [bob, people[0]])
         #expect(Set(answer.outages.keys) == Set(people.dropFirst()))
-        #expect(answer.outages.values.allSatisfy(\.holdsMail))
+        #expect(answer.outages.values.allSatisfy { $0.holdsMail })
         // The others are asked first the next time, and there is no pause.
         #expect(answer.unasked == Set(people.dropFirst()) && answer.late.isEmpty)
     }
