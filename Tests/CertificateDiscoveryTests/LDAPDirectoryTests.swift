@@ -81,7 +81,7 @@ import Testing
         }
         #expect(throws: DiscoveryOutage.self) { try values(server.secureURL + base, server, credentials("\n")) }
         let clear = "a password is sent only with TLS (set lookup.ldap.starttls, or use an ldaps URL)"
-        #expect(throws: DiscoveryOutage(clear)) {
+        #expect(throws: DiscoveryOutage.fault(clear)) {
             try values(server.url + base, server, startsTLS: false, credentials("secret"))
         }
     }
@@ -98,7 +98,7 @@ import Testing
             (pipe, "the password file is not a regular file"),
         ] {
             let credentials = LDAPDirectory.Credentials(name: "cn=admin,dc=example,dc=com", passwordFile: file)
-            #expect(throws: DiscoveryOutage("\(file): \(why)")) {
+            #expect(throws: DiscoveryOutage.fault("\(file): \(why)")) {
                 try values(server.secureURL + "/dc=example,dc=com", server, credentials)
             }
         }

@@ -35,7 +35,7 @@ import Testing
         #expect(throws: DiscoveryOutage("the program says: try later")) { try output(of: "exit 75") }
         #expect(throws: DiscoveryOutage("the program ended with status 2")) { try output(of: "exit 2") }
         #expect(throws: DiscoveryOutage("the program was ended by signal 15")) { try output(of: "kill $$") }
-        #expect(throws: DiscoveryOutage("the program cannot be started: No such file or directory")) {
+        #expect(throws: DiscoveryOutage.fault("the program cannot be started: No such file or directory")) {
             try LookupProgram(path: "/nowhere").output(about: "bob@example.com", until: .now + .seconds(60))
         }
     }

@@ -67,14 +67,21 @@ package struct SecureResolver: Sendable {
     ///
     /// - Throws: `DiscoveryOutage` if there is no readable file.
     package func anchorFile() throws(DiscoveryOutage) -> String {
-        guard
-            let file = ([anchors].compactMap(\.self) + (anchors == nil ? Self.rootKeys : [])).first(where: {
-                access($0, R_OK) == 0
-            })
-        else {
-            throw DiscoveryOutage("the trust anchors for DNSSEC cannot be read (Debian: apt install dns-root-data)")
+        let files = anchors.map { [$0] } ?? Self.rootKeys
+        // Without an anchor libunbound would take every zone for one without DNSSEC.
+        guard let file = files.first(where: Self.holdsAnchor) else {
+            throw .fault("the trust anchors for DNSSEC cannot be read (Debian: apt install dns-root-data)")
         }
         return file
+    }
+
+    /// Whether the file at `path` contains a DS or DNSKEY record.
+    private static func holdsAnchor(_ path: String) -> Bool {
+        guard let data = try? FileHandle(forReadingAtPath: path)?.read(upToCount: 1 << 20) else { return false }
+        return data.split(separator: UInt8(ascii: "\n")).contains { line in
+            let words = line.prefix { $0 != UInt8(ascii: ";") }.split { [9, 13, 32].contains($0) }
+            return words.contains { ["DS", "DNSKEY"].contains(String(decoding: $0, as: UTF8.self).uppercased()) }
+        }
     }
 }
 

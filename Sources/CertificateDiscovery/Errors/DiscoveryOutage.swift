@@ -5,7 +5,8 @@ package struct DiscoveryOutage: Error, Equatable, Sendable {
     /// The reason, as the end of the sentence "… cannot be asked: ". The reason contains no mail address.
     package let reason: String
     /// Whether mail waits that should be encrypted if possible. True if others may have caused the outage by what they
-    /// put into the source, or by other addresses of the message: otherwise they could make mail leave in clear.
+    /// put into the source, or by other addresses of the message: otherwise they could make mail leave in clear. Also true for
+    /// a fault of this host, which nobody else can cause.
     package let holdsMail: Bool
 
     /// Whether the source was not asked about an address, or too briefly, because of others. The next time it is asked about
@@ -17,6 +18,9 @@ package struct DiscoveryOutage: Error, Equatable, Sendable {
     }
 
     private init(missedTurn reason: String) { (self.reason, holdsMail, isMissedTurn) = (reason, true, true) }
+
+    /// The outage because of a file, program, library or setting of this host that cannot be used.
+    package static func fault(_ reason: String) -> DiscoveryOutage { DiscoveryOutage(reason, holdsMail: true) }
 
     /// The source did not answer in time.
     package static let timeLimit = DiscoveryOutage("no answer in time")

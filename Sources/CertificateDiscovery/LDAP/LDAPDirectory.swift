@@ -66,7 +66,7 @@ package struct LDAPDirectory: Sendable {
         // An ldapi connection uses a local socket, so it is private.
         let isPrivate = url.scheme != "ldap" || startsTLS
         guard isPrivate || credentials == nil else {
-            throw DiscoveryOutage("a password is sent only with TLS (set lookup.ldap.starttls, or use an ldaps URL)")
+            throw .fault("a password is sent only with TLS (set lookup.ldap.starttls, or use an ldaps URL)")
         }
         let connection = try LDAPConnection(url.server, until: deadline)
         if url.scheme != "ldapi" {
@@ -98,23 +98,23 @@ package struct LDAPDirectory: Sendable {
 
     private static func password(in file: String) throws(DiscoveryOutage) -> [UInt8] {
         guard !file.isEmpty else {
-            throw DiscoveryOutage(
+            throw .fault(
                 "lookup.ldap.bind is set, but lookup.ldap.password-file is not"
             )
         }
         // Opening a named pipe must not block until another program writes to it.
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         var status = stat()
-        guard descriptor >= 0 else { throw DiscoveryOutage("\(file): the password cannot be read") }
+        guard descriptor >= 0 else { throw .fault("\(file): the password cannot be read") }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw DiscoveryOutage("\(file): the password file is not a regular file")
+            throw .fault("\(file): the password file is not a regular file")
         }
         guard status.st_mode & 0o007 == 0 else {
-            throw DiscoveryOutage("\(file): other users have access to the password: chmod o= \(file)")
+            throw .fault("\(file): other users have access to the password: chmod o= \(file)")
         }
         guard var data = try? handle.read(upToCount: maximumPassword + 1) else {
-            throw DiscoveryOutage("\(file): the password cannot be read")
+            throw .fault("\(file): the password cannot be read")
         }
         var bytes = [UInt8](data)
         data.resetBytes(in: data.indices)
@@ -123,7 +123,7 @@ package struct LDAPDirectory: Sendable {
         // A directory would treat a bind with an empty password as anonymous.
         guard !bytes.isEmpty, bytes.count <= maximumPassword else {
             bytes.wipe()
-            throw DiscoveryOutage("\(file): the password must have 1 to \(maximumPassword) bytes")
+            throw .fault("\(file): the password must have 1 to \(maximumPassword) bytes")
         }
         return bytes
     }

@@ -42,7 +42,7 @@ package struct LookupProgram: Sendable {
 
     private static func outage(_ failure: BoundedProgram.Failure) -> DiscoveryOutage {
         switch failure {
-        case .notStarted(let code): DiscoveryOutage("the program cannot be started: \(String(cString: strerror(code)))")
+        case .notStarted(let code): .fault("the program cannot be started: \(String(cString: strerror(code)))")
         case .timeLimit: .timeLimit
         case .printsTooMuch: DiscoveryOutage("the program prints too much", holdsMail: true)
         case .signalled(let signal): DiscoveryOutage("the program was ended by signal \(signal)")

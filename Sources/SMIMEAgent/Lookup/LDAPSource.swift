@@ -79,7 +79,7 @@ package struct LDAPSource: RemoteSource {
 
     private func session(until deadline: ContinuousClock.Instant) throws(SourceOutage) -> LDAPSession {
         do throws(DiscoveryOutage) { return try LDAPSession(directory, until: deadline) } catch {
-            throw SourceOutage(error.reason)
+            throw SourceOutage(error.reason, holdsMail: error.holdsMail)
         }
     }
 }

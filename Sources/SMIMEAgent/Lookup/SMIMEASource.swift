@@ -31,7 +31,7 @@ package struct SMIMEASource: RemoteSource {
         // A name without an answer in time is no outage of the source: anyone can have a domain whose name servers are silent.
         do throws(DiscoveryOutage) {
             found = try resolver.answers(about: questions.map(\.name), until: end)
-        } catch { throw SourceOutage(error.reason) }
+        } catch { throw SourceOutage(error.reason, holdsMail: error.holdsMail) }
         return answer(from: zip(questions, found).map { ($0.scope, $1) }) { ContinuousClock.now < deadline }
     }
 

@@ -30,7 +30,7 @@ package struct SourceOutage: Error, Equatable, Sendable {
     package let holdsMail: Bool
 
     /// - Parameter holdsMail: true if others may have caused the outage by what they put into the source, so that mail would be
-    ///   sent in clear.
+    ///   sent in clear; and for a fault of this host.
     package init(_ reason: String, holdsMail: Bool = false) { (self.reason, self.holdsMail) = (reason, holdsMail) }
 }
 

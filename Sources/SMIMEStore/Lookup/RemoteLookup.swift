@@ -80,7 +80,8 @@ struct RemoteLookup {
             left -= elapsed
             // A source is not paused if it used up its time, and that was less than its own time limit.
             let isOver = elapsed >= limit * 9 / 10
-            if limit == source.timeLimit || !isOver { pauses.note(error, about: nil) }
+            // A fault of this host does not slow mail down, and may be mended at any time.
+            if limit == source.timeLimit || !isOver, !error.holdsMail { pauses.note(error, about: nil) }
             if isOver, hasLittleTime {
                 turns.add(missing, error.reason, to: &answer)
                 return answer

@@ -37,7 +37,7 @@ final class UnboundContext {
     /// - Throws: `DiscoveryOutage` if the library is missing or rejects a parameter; errors of `anchorFile`.
     init(resolver: String?, anchorFile: () throws(DiscoveryOutage) -> String) throws(DiscoveryOutage) {
         library = try UnboundLibrary.shared
-        guard let context = library.create() else { throw DiscoveryOutage("libunbound cannot be started") }
+        guard let context = library.create() else { throw .fault("libunbound cannot be started") }
         self.context = context
         // Makes libunbound use a thread of this process instead of a separate process.
         try check(library.useThread(context, 1))
@@ -116,7 +116,7 @@ final class UnboundContext {
 
     private func check(_ code: CInt) throws(DiscoveryOutage) {
         guard code != 0 else { return }
-        throw DiscoveryOutage(
+        throw .fault(
             "libunbound says: \(library.errorText(code).map { String(cString: $0) } ?? "error \(code)")"
         )
     }

@@ -36,10 +36,10 @@ struct UnboundLibrary: Sendable {
         // If libcrypto is not started here, libunbound would start it with the configuration that OPENSSL_CONF names.
         Libcrypto.start()
         guard let library = Self.names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
-            throw DiscoveryOutage("libunbound is needed (Debian: apt install libunbound8)")
+            throw .fault("libunbound is needed (Debian: apt install libunbound8)")
         }
         func symbol(_ name: String) throws(DiscoveryOutage) -> UnsafeMutableRawPointer {
-            guard let symbol = dlsym(library, name) else { throw DiscoveryOutage("libunbound has no \(name)") }
+            guard let symbol = dlsym(library, name) else { throw .fault("libunbound has no \(name)") }
             return symbol
         }
         create = unsafeBitCast(try symbol("ub_ctx_create"), to: ub_ctx_create_function.self)

@@ -31,7 +31,7 @@ package final class LDAPConnection {
         var made: OpaquePointer?
         let code = library.initialize(&made, server)
         guard code == CInt(LDAP_SUCCESS), let made else {
-            throw DiscoveryOutage("libldap rejects the URL: \(Self.text(code, library))")
+            throw .fault("libldap rejects the URL: \(Self.text(code, library))")
         }
         pointer = made
         self.deadline = deadline
@@ -51,7 +51,7 @@ package final class LDAPConnection {
         var limit = UInt(Self.maximumAnswer)
         guard library.getOption(pointer, CInt(LDAP_OPT_SOCKBUF), &buffer) == CInt(LDAP_SUCCESS),
             let buffer, library.controlBuffer(buffer, CInt(LBER_SB_OPT_SET_MAX_INCOMING), &limit) >= 0
-        else { throw DiscoveryOutage("libldap cannot limit the size of answers") }
+        else { throw .fault("libldap cannot limit the size of answers") }
     }
 
     deinit {
@@ -74,7 +74,7 @@ package final class LDAPConnection {
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
         // Without a new TLS context, libldap ignores the options above.
         guard library.setOption(pointer, CInt(LDAP_OPT_X_TLS_NEWCTX), &isServer) == CInt(LDAP_SUCCESS) else {
-            throw DiscoveryOutage("\(authorities): no usable CA certificates for TLS")
+            throw .fault("\(authorities): no usable CA certificates for TLS")
         }
     }
 

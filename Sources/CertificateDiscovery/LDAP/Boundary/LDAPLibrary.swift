@@ -46,11 +46,11 @@ struct LDAPLibrary: Sendable {
         // OPENSSL_CONF names.
         Libcrypto.start()
         guard let library = Self.names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
-            throw DiscoveryOutage("libldap is needed (Debian: apt install libldap-2.5-0, or libldap2)")
+            throw .fault("libldap is needed (Debian: apt install libldap-2.5-0, or libldap2)")
         }
         // liblber is a dependency of libldap, so its symbols are found as well.
         func symbol(_ name: String) throws(DiscoveryOutage) -> UnsafeMutableRawPointer {
-            guard let symbol = dlsym(library, name) else { throw DiscoveryOutage("libldap has no \(name)") }
+            guard let symbol = dlsym(library, name) else { throw .fault("libldap has no \(name)") }
             return symbol
         }
         initialize = unsafeBitCast(try symbol("ldap_initialize"), to: ldap_initialize_function.self)
