@@ -204,6 +204,12 @@ import Testing
         chmod(file.path, 0o666)
         let open = try smime(["--store", url, "config", "list"], environment: named)
         #expect(open.status == 78 && open.errorText.contains("others can write it"), "\(open.errorText)")
+        // A link whose target is missing is a file on a disk that is not mounted.
+        let link = "\(home)/key/host.conf"
+        symlink(temporary.file("unmounted").path, link)
+        let away = try smime(["--store", url, "config", "list"])
+        #expect(away.status == 78 && away.errorText.contains("\(link): No such file"), "\(away.errorText)")
+        unlink(link)
         // A store in a file contains these settings itself.
         let other = ["SMIME_HOME": temporary.file("other").path]
         let own = try smime(["config", "set", "lookup.command", "/bin/find"], environment: other)

@@ -77,6 +77,18 @@ import Testing
         #expect(file(nil) == nil)
     }
 
+    @Test func `a file that cannot be reached is not a missing file`() throws {
+        func mayExist(_ name: String) -> Bool { StoreLocation.mayExist(folder.file(name).path) }
+        #expect(!mayExist("host.conf") && !mayExist("none/host.conf"))
+        symlink("unmounted/host.conf", path)
+        #expect(mayExist("host.conf"))
+        #expect(throws: KeystoreError.self) { try settings().values() }
+        symlink("loop", folder.file("loop").path)
+        #expect(mayExist("loop/host.conf"))
+        try Data().write(to: folder.file("file"))
+        #expect(mayExist("file") && !mayExist("file/host.conf"))
+    }
+
     @Test func `what the shared database says of a host does not count`() throws {
         try Data("lookup.command /bin/ours\n".utf8).write(to: URL(filePath: path))
         let made = [

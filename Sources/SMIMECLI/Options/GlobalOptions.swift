@@ -82,14 +82,14 @@ struct GlobalOptions: ParsableArguments {
                 file: storeKeyFile,
                 program: storeKeyCommand,
                 environment: ProcessEnvironment[StoreKeySource.variables],
-                exists: { access($0, F_OK) == 0 }
+                exists: StoreLocation.mayExist
             )
             let home = StoreLocation(home: home, environment: ProcessEnvironment[StoreLocation.variables])
             let settings = HostSettings(
                 file: hostSettings,
                 environment: ProcessEnvironment[HostSettings.variables],
                 keyFolder: home.keyFolder,
-                exists: { access($0, F_OK) == 0 }
+                exists: StoreLocation.mayExist
             )
             let place = home.opened(by: source).with(settings)
             guard let url = storeURL ?? ProcessEnvironment[ProcessEnvironment.store], !url.isEmpty else {
