@@ -47,7 +47,7 @@ final class GatewayRuntime {
                 width: settings.workers,
                 maximum: max(settings.workers, min(settings.maximumMessages, 8 * settings.workers))
             )
-        ) { try WorkerProcess.start(arguments: settings.arguments, spools: slots.descriptors) }
+        ) { try WorkerProcess.start(arguments: settings.workerArguments(), spools: slots.descriptors) }
         core = GatewayCore(
             loop: loop,
             pool: pool,

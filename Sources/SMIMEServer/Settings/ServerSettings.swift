@@ -19,8 +19,8 @@ package struct ServerSettings: Sendable {
     package var allowed: [NetworkRange] = []
     /// The name of this host in the greeting and other replies, and in EHLO to the next hop.
     package var hostName = "localhost"
-    /// The arguments of this program, which are passed to its workers.
-    package var arguments: [String] = []
+    /// Returns the arguments for a worker that is about to start, without the program's name.
+    package var workerArguments: @Sendable () -> [String] = { [] }
     /// The number of workers that are always running.
     package var workers = ProcessInfo.processInfo.activeProcessorCount
 

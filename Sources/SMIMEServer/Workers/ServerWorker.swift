@@ -6,8 +6,8 @@ import Synchronization
 
 /// The process that handles messages for the service, one after the other, with the keys of the store.
 ///
-/// The process runs the same program, started as `smime-worker SERVICE SOCKET SPOOLS WORD…`, where the words are the
-/// service's own arguments.
+/// The process runs the same program, started as `smime-worker SERVICE SOCKET SPOOLS WORD…`, where the words are
+/// those of `ServerSettings.workerArguments`.
 package struct ServerWorker: Sendable {
     /// The first word of a worker's command line.
     package static let program = "smime-worker"
@@ -18,7 +18,7 @@ package struct ServerWorker: Sendable {
     package let socket: Int32
     /// The descriptors of the spools: for each slot one for the message and one for its copies.
     package let spools: [Int32]
-    /// The service's arguments, without the program's name.
+    /// The service's arguments, without the program's name, and what it adds to them for its workers.
     package let arguments: [String]
 
     package init(service: pid_t, socket: Int32, spools: [Int32], arguments: [String]) {

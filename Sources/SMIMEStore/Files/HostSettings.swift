@@ -37,10 +37,13 @@ package struct HostSettings: Equatable, Sendable {
     /// key, otherwise the file in /etc.
     package init(file: String?, environment: [String: String], keyFolder: String, exists: (String) -> Bool) {
         let named = [file, environment[Self.variable]].lazy.compactMap(\.self).first { !$0.isEmpty }
-        self.file = named ?? ["\(keyFolder)/host.conf", Self.systemFile].first(where: exists)
+        self.file = named ?? Self.standardFiles(keyFolder: keyFolder).first(where: exists)
         let credential = environment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(Self.passwordCredential)" }
         self.credential = credential.flatMap { exists($0) ? $0 : nil }
     }
+
+    /// The files that are used if no file is named: the first one that is there.
+    package static func standardFiles(keyFolder: String) -> [String] { ["\(keyFolder)/host.conf", systemFile] }
 
     /// Whether the setting `key` with `value` belongs to one host.
     package static func isHostSetting(_ key: String, value: String?) -> Bool {

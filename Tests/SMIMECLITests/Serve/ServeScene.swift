@@ -39,6 +39,7 @@ final class ServeScene {
             resetLimit: resetLimit
         )
         try Data("test".utf8).write(to: folder.file("pw"))
+        if variables["SMIME_STORE"] != nil { try run(["store", "init"]) }
         try run(["import", Fixtures.certs.appending(path: "alice/alice.p12").path, "--password-file", path("pw")])
         try run(["import", "--trust", Fixtures.certs.appending(path: "ca/root.pem").path])
         try run(

@@ -88,7 +88,6 @@ extension SMIMECommand {
             settings.grace = grace
             settings.allowed = allow
             settings.hostName = authservId?.full ?? HostName().full
-            settings.arguments = Invocation.current.words
             return settings
         }
 
@@ -96,6 +95,9 @@ extension SMIMECommand {
             if let worker = ServerWorker.current {
                 return try await MessageWorker.run(worker) { () throws(WorkerFailure) in try await tools() }
             }
+            let words = WorkerArguments(Invocation.current.words, global)
+            var settings = settings
+            settings.workerArguments = { words.all }
             do throws(ServerError) {
                 try await GatewayServer.run(settings, log: log)
             } catch {
