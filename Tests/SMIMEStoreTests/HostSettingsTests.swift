@@ -65,6 +65,14 @@ import Testing
         #expect(throws: KeystoreError.self) { try settings().values() }
     }
 
+    @Test func `an empty file or path is refused, and a comment says that there are no settings`() throws {
+        #expect(try fault(in: "").contains("is empty"))
+        #expect(try fault(in: "lookup.directory ").contains("line 1: lookup.directory needs an absolute path"))
+        #expect(try values(of: "lookup.ldap =\n") == ["lookup.ldap": ""])
+        #expect(try values(of: "# none\n").isEmpty)
+        #expect(try values(of: "\n").isEmpty)
+    }
+
     @Test func `the file is the first that is named or there`() {
         func file(_ given: String?, _ environment: [String: String] = [:], there: Set<String> = []) -> String? {
             HostSettings(file: given, environment: environment, keyFolder: "/k", exists: there.contains).file
@@ -114,7 +122,7 @@ import Testing
     }
 
     @Test func `a credential of systemd is the password for LDAP where no file is named`() throws {
-        try Data().write(to: URL(filePath: path))
+        try Data("# none\n".utf8).write(to: URL(filePath: path))
         let host = settings(["CREDENTIALS_DIRECTORY": "/c"])
         let name = "lookup.ldap.password-file"
         for isShared in [true, false] {

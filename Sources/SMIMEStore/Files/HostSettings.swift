@@ -74,6 +74,11 @@ package struct HostSettings: Equatable, Sendable {
     package func values() throws(KeystoreError) -> [String: String] {
         guard let file else { return [:] }
         let bytes = try Self.content(of: file)
+        // A program that writes a file in place first empties it, and if the disk is full it stays empty.
+        guard !bytes.isEmpty else {
+            let why = "is empty, and may be half-written: a file without settings needs a comment, such as # none"
+            throw .unusableHostSettings(path: file, why: why)
+        }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .unusableHostSettings(path: file, why: "is not UTF-8")
         }
@@ -99,7 +104,8 @@ package struct HostSettings: Equatable, Sendable {
         }
         guard !isSecond else { return "\(key) is there twice" }
         guard names.contains(key) else { return nil }
-        guard value.isEmpty || value.hasPrefix("/"), !value.contains("\0") else {
+        // Without a value, a line may be half-written, and here it would mean nothing but the absence of the setting.
+        guard value.hasPrefix("/"), !value.contains("\0") else {
             return "\(key) needs an absolute path"
         }
         guard key != "lookup.command" || !value.contains(where: \.isWhitespace) else {
