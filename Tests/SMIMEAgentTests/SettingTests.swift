@@ -71,6 +71,9 @@ import Testing
         try FileManager.default.removeItem(atPath: folder + "/new.crl")
         try FileManager.default.removeItem(atPath: folder + "/one.crl")
         #expect(try await count() == 1)
+        try FileManager.default.moveItem(atPath: folder, toPath: folder + ".away")
+        let found = try await home.store.filedRevocationLists()
+        #expect(found.all.count == 1 && found.unreadable.count == 1)
     }
 
     @Test func `a folder of revocation lists is read once for callers that come together`() async throws {

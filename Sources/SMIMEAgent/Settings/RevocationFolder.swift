@@ -13,17 +13,22 @@ struct RevocationFolder {
 
     /// Every list in the folder. Files whose names begin with a dot are ignored. These are ignored with a warning: files without
     /// a revocation list, and files beyond the limits. If a file cannot be read any more, the lists that this process read from
-    /// it before are used, with a warning: another program may be writing the file.
+    /// it before are used, with a warning: another program may be writing the file. The same holds for the whole folder, for
+    /// example if its disk is not mounted any more.
     ///
     /// - Throws: `SettingError.folderUnreadable` if there is no such folder, or it cannot be read.
     func lists(warn: (String) -> Void) throws(SettingError) -> FiledRevocationLists {
+        let known = Self.last.withLock { $0?.path == path ? $0 : nil }
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: path).sorted() } catch {
-            throw .folderUnreadable(path: path)
+            let error = SettingError.folderUnreadable(path: path)
+            guard var lists = known?.lists else { throw error }
+            warn("\(error); the revocation lists that were read from it before are used")
+            lists.unreadable.append("\(error)")
+            return lists
         }
         let files = names.filter { !$0.hasPrefix(".") }
         let states = files.prefix(Self.maximumFiles).map { FileState("\(path)/\($0)") }
-        let known = Self.last.withLock { $0?.path == path ? $0 : nil }
         if let known, known.files == files, known.states == states {
             known.warnings.forEach(warn)
             return known.lists
