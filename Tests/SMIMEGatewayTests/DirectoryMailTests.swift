@@ -18,7 +18,11 @@ import Testing
         ])
         let url = try #require(server?.secureURL) + "/dc=example,dc=com"
         try await settings.set("lookup.ldap", to: url)
-        try await settings.set("lookup.ldap.ca-file", to: server?.authorities)
+        // The server's folder, with its authorities, is removed with the server.
+        let folder = try TemporaryFolder()
+        let authorities = folder.file("authorities.pem").path
+        try FileManager.default.copyItem(atPath: #require(server?.authorities), toPath: authorities)
+        try await settings.set("lookup.ldap.ca-file", to: authorities)
         let found = try await office.plan(from: "alice@example.com", to: ["carol@example.com"])
         #expect(found.decisions.map(\.action) == [.signAndEncrypt])
         #expect(found.sources.values.map(\.rawValue) == ["ldap"])
@@ -31,6 +35,10 @@ import Testing
         #expect(kept.decisions.map(\.action) == [.signAndEncrypt])
         let clear = try await office.plan(from: "alice@example.com", to: ["dana@example.com"])
         #expect(clear.decisions.map(\.action) == [.sign])
+        // If the fault is on this host, mail waits.
+        try FileManager.default.removeItem(atPath: authorities)
+        let faulty = try await office.plan(from: "alice@example.com", to: ["erin@example.com"])
+        #expect(faulty.decisions.map(\.action) == [.deferral])
         _ = try await office.store.policy.set(Policy.Rule(.global, encrypt: .require))
         let required = try await office.plan(from: "alice@example.com", to: ["dana@example.com"])
         #expect(required.decisions.map(\.action) == [.deferral])
