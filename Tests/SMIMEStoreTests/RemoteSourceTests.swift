@@ -185,6 +185,50 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("time = time - 4000, until = until - 4000", false, 0, 2),
+            ("time = time - 4000, until = until - 4000", true, 1, 2),
+            ("time = time - 180000, until = until - 180000", false, 1, 1),
+            ("certificates = substr(certificates, 1, 0), time = time - 4000, until = until - 4000", false, 1, 1),
+        ]
+    )
+    func `certificates of an expired answer are used for two days if there is no time to ask again`(
+        change: String,
+        isFresh: Bool,
+        heldCount: Int,
+        answerCount: Int
+    ) async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        var lookup = lookup(store, [BusyDirectory()])
+        let addresses = [bob, try AddressScope("alice@example.com")]
+        let first = try await lookup.choices(for: addresses, at: .judged).choices
+        #expect(first.filter(\.isHeldByOutage).count == 1)
+        try await home.change("UPDATE lookup_answer SET \(change)")
+        lookup.ignoresCachedAnswers = isFresh
+        let choices = try await lookup.choices(for: addresses, at: .judged).choices
+        #expect(choices.filter { $0.selected == nil && $0.isHeldByOutage }.count == heldCount)
+        #expect(choices.filter { $0.selected != nil }.count == 2 - heldCount)
+        #expect(try await home.number("SELECT count(*) FROM lookup_answer") == answerCount)
+    }
+
+    @Test func `a thousand expired answers stay in the store`() async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        let now = Int(Date.now.timeIntervalSince1970)
+        try await home.change(
+            """
+            INSERT INTO lookup_answer (source, address_key, time, until, certificates, detail)
+                WITH RECURSIVE number(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < 1100)
+                SELECT 'ldap', 'u' || i, \(now) - 4000, \(now) - i, x'30', '' FROM number
+            """
+        )
+        _ = try await lookup(store, [Directory(["bob"])]).choices(for: [bob], at: .judged)
+        #expect(try await home.number("SELECT count(*) FROM lookup_answer") == 1001)
+        #expect(try await home.number("SELECT count(*) FROM lookup_answer WHERE until > \(now) - 1001") == 1001)
+    }
+
     @Test func `lists ask no remote source`() async throws {
         let home = try TemporaryHome()
         let store = try await store(in: home)
@@ -194,7 +238,7 @@ import Testing
     }
 }
 
-/// A directory that has Bob's certificate, has time for one address at a time, and never answers about Carol.
+/// A directory that has Alice's and Bob's certificates, has time for one address at a time, and never answers about Carol.
 private struct BusyDirectory: RemoteSource {
     let kind = KnownRecipient.Source.ldap
     let timeLimit = Duration.seconds(60)
@@ -214,8 +258,10 @@ private struct BusyDirectory: RemoteSource {
             answer.late.insert(address)
             answer.outages[address] = SourceOutage("no answer in time")
         }
-        guard let certificate = try? Certificate(fixture: "bob/cert.pem") else { throw SourceOutage("bob") }
-        if certificate.names(address) { answer.add([certificate], for: address, from: kind, at: "bob") }
+        for name in ["alice", "bob"] {
+            guard let certificate = try? Certificate(fixture: "\(name)/cert.pem") else { throw SourceOutage(name) }
+            if certificate.names(address) { answer.add([certificate], for: address, from: kind, at: name) }
+        }
         return answer
     }
 

@@ -49,15 +49,16 @@ struct RemoteLookup {
         }
         let (foreign, kept) = try await look(for: addresses, of: name)
         var answer = SourceAnswer()
-        for item in kept { item.add(to: &answer, from: source.kind) }
-        let known = Set(kept.map(\.address))
+        let current = kept.filter { !$0.isExpired }
+        for item in current { item.add(to: &answer, from: source.kind) }
+        let known = Set(current.map(\.address))
         let unknown = foreign.filter { !known.contains($0) }
         let pauses = pauses(name)
         if !isFresh {
             for address in unknown { answer.outages[address] = pauses.outage(about: address) }
         }
         let paused = answer.outages
-        let turns = turns(name)
+        let turns = turns(name, source.kind, expired: kept.filter(\.isExpired))
         let missing = turns.ordered(unknown.filter { paused[$0] == nil })
         guard !missing.isEmpty else { return answer }
         let limit = min(source.timeLimit, left)
@@ -102,7 +103,8 @@ struct RemoteLookup {
         return answer
     }
 
-    /// The addresses and domains in `addresses` that `foreign` permits, and the cached answers of the source `name`.
+    /// The addresses and domains in `addresses` that `foreign` permits, and the cached answers of the source `name`, some of
+    /// which may have expired.
     private func look(
         for addresses: [AddressScope],
         of name: String
@@ -152,7 +154,9 @@ struct RemoteLookup {
 
     private func pauses(_ name: String) -> SourcePauses { SourcePauses(of: "\(name) \(store.location.path)") }
 
-    private func turns(_ name: String) -> SourceTurns { SourceTurns(of: "\(name) \(store.location.path)") }
+    private func turns(_ name: String, _ kind: KnownRecipient.Source, expired: [KeptAnswer]) -> SourceTurns {
+        SourceTurns(of: "\(name) \(store.location.path)", kind, expired: expired)
+    }
 
     private func keep(_ answers: [KeptAnswer], of name: String) async {
         guard !answers.isEmpty else { return }
@@ -198,7 +202,7 @@ struct RemoteLookup {
 
 extension KeptAnswer {
     /// Adds the cached certificates to `answer`.
-    fileprivate func add(to answer: inout SourceAnswer, from source: KnownRecipient.Source) {
+    func add(to answer: inout SourceAnswer, from source: KnownRecipient.Source) {
         answer.add(certificates, for: address, from: source, at: detail)
     }
 }

@@ -1,10 +1,11 @@
 import Synchronization
 
-/// The addresses about which this process asked a source within the last day.
+/// The addresses about which this process asked a source within the last days.
 ///
 /// If there is no time to ask a source about all addresses of a message, mail to the others waits. This memory makes
 /// sure that it does not wait forever: the next attempt asks first about those that were not asked, and an address
-/// without a certificate does not have to be asked again for the same message.
+/// without a certificate does not have to be asked again for the same message. Nor does one with a certificate, because
+/// its cached answer is used even if it has expired.
 struct SourceTurns {
     private struct Place: Hashable {
         let source: String
@@ -18,31 +19,43 @@ struct SourceTurns {
     }
 
     private static let all = Mutex<[Place: Turn]>([:])
-    /// How long a turn is remembered. The attempts of a mail server are up to some hours apart.
-    private static let memory = Duration.seconds(86_400)
+    /// How long a turn is remembered. Mail servers try to send a message for five days.
+    private static let memory = Duration.seconds(432_000)
     /// The maximum number of turns.
     private static let maximumCount = 10_000
 
     private let source: String
+    private let kind: KnownRecipient.Source
+    private let expired: [AddressScope: KeptAnswer]
 
-    /// - Parameter source: a name of the source that is different for each store.
-    init(of source: String) { self.source = source }
+    /// - Parameters:
+    ///   - source: a name of the source that is different for each store.
+    ///   - expired: the expired answers of the source that are used if there is no time to ask again.
+    init(of source: String, _ kind: KnownRecipient.Source, expired: [KeptAnswer]) {
+        (self.source, self.kind) = (source, kind)
+        self.expired = Dictionary(expired.map { ($0.address, $0) }) { first, _ in first }
+    }
 
     /// `addresses` in the order in which to ask: first those that were not asked, in a random order, because another
-    /// process with the same message would not get further in the same one; then those that were asked least recently.
+    /// process with the same message would not get further in the same one; then those about which only another process
+    /// asked; then those that were asked least recently.
     func ordered(_ addresses: [AddressScope]) -> [AddressScope] {
         let items = addresses.shuffled().map { (address: $0, time: turn(of: $0)?.time) }
-        let new = items.filter { $0.time == nil }
+        let new = items.filter { $0.time == nil }.map(\.address)
         let old = items.compactMap { item in item.time.map { (address: item.address, time: $0) } }
-        return new.map(\.address) + old.sorted { $0.time < $1.time }.map(\.address)
+        let unknown = new.filter { expired[$0] == nil }
+        let answered = new.filter { expired[$0] != nil }
+        return unknown + answered + old.sorted { $0.time < $1.time }.map(\.address)
     }
 
     /// Adds the outages of `addresses`, about which the source was not asked for lack of time. Mail to them waits,
-    /// because otherwise the look-ups of other addresses could make it leave in clear.
+    /// because otherwise the look-ups of other addresses could make it leave in clear. It does not wait if a certificate of
+    /// an expired answer is usable: that is judged now, as always.
     func add(_ addresses: [AddressScope], _ reason: String, to answer: inout SourceAnswer) {
         for address in addresses {
             let isSettled = turn(of: address)?.isSettled ?? false
             answer.outages[address] = SourceOutage(reason, holdsMail: !isSettled)
+            expired[address]?.add(to: &answer, from: kind)
         }
     }
 
