@@ -36,7 +36,7 @@ import Testing
         let clear = try await office.plan(from: "alice@example.com", to: ["dana@example.com"])
         #expect(clear.decisions.map(\.action) == [.sign])
         // If the fault is on this host, mail waits.
-        try FileManager.default.removeItem(atPath: authorities)
+        try await settings.set("lookup.ldap.ca-file", to: folder.file("missing.pem").path)
         let faulty = try await office.plan(from: "alice@example.com", to: ["erin@example.com"])
         #expect(faulty.decisions.map(\.action) == [.deferral])
         _ = try await office.store.policy.set(Policy.Rule(.global, encrypt: .require))
