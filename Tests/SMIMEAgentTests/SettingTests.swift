@@ -61,14 +61,17 @@ import Testing
         for cut in [Array(list.prefix(100)), []] {
             try write(cut, "two.crl")
             let found = try await home.store.filedRevocationLists()
-            #expect(found.all.count == 2 && found.unreadable.isEmpty)
+            #expect(found.all.count == 2 && found.unreadable.count == 1)
         }
+        try write(list, "two.crl")
         // A file that never held a list may hold one that is missing.
         for cut in [Array(list.prefix(100)), []] {
             try write(cut, "new.crl")
             #expect(try await home.store.filedRevocationLists().unreadable.count == 1)
         }
         try FileManager.default.removeItem(atPath: folder + "/new.crl")
+        for (name, text) in [("README", "About these lists"), ("update.lock", "")] { try write(Array(text.utf8), name) }
+        #expect(try await home.store.filedRevocationLists().unreadable.isEmpty)
         try FileManager.default.removeItem(atPath: folder + "/one.crl")
         #expect(try await count() == 1)
         try FileManager.default.moveItem(atPath: folder, toPath: folder + ".away")

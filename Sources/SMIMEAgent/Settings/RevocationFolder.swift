@@ -11,10 +11,9 @@ struct RevocationFolder {
     /// The most bytes of lists, and the most files, that are read.
     private static let (maximumCount, maximumFiles) = (128 << 20, 1000)
 
-    /// Every list in the folder. Files whose names begin with a dot are ignored. These are ignored with a warning: files without
-    /// a revocation list, and files beyond the limits. If a file cannot be read any more, the lists that this process read from
-    /// it before are used, with a warning: another program may be writing the file. The same holds for the whole folder, for
-    /// example if its disk is not mounted any more.
+    /// Every list in the folder. Files whose names begin with a dot are ignored. These are ignored with a warning: files that are
+    /// no revocation list, and files beyond the limits. If the folder or a list in it cannot be read any more, the lists that
+    /// this process read there before are used, too: another program may be writing the file.
     ///
     /// - Throws: `SettingError.folderUnreadable` if there is no such folder, or it cannot be read.
     func lists(warn: (String) -> Void) throws(SettingError) -> FiledRevocationLists {
@@ -34,11 +33,14 @@ struct RevocationFolder {
             return known.lists
         }
         var warnings: [String] = []
-        let lists = read(files, known: known?.lists.lists ?? []) { warnings.append($0) }
+        let (lists, isFinal) = read(files, known: known?.lists.lists ?? []) { warnings.append($0) }
         warnings.forEach(warn)
         // `states` is from before the reading, so a file that was replaced during the reading is read again the next
         // time.
-        if lists.lists.reduce(0, { $0 + $1.list.der.count }) <= Self.keptCount {
+        // After an error that may pass, the folder is read again. Of too many lists, older ones must not stay in memory either.
+        if lists.lists.reduce(0, { $0 + $1.list.der.count }) > Self.keptCount {
+            Self.last.withLock { $0 = nil }
+        } else if isFinal {
             let contents = Contents(path: path, files: files, states: states, lists: lists, warnings: warnings)
             Self.last.withLock { $0 = contents }
         }
@@ -60,20 +62,23 @@ struct RevocationFolder {
     private static let keptCount = 32 << 20
 
     /// - Parameter known: the lists that were read from the folder before.
+    /// - Returns: the lists, and whether reading unchanged files again would give the same.
     private func read(
         _ files: [String],
         known: [FiledRevocationList],
         warn: (String) -> Void
-    ) -> FiledRevocationLists {
+    ) -> (lists: FiledRevocationLists, isFinal: Bool) {
         if files.count > Self.maximumFiles {
             warn("\(path): of \(files.count) files only the first \(Self.maximumFiles) are read for revocation lists")
         }
         var left = Self.maximumCount
         var found = FiledRevocationLists()
+        var isFinal = true
         func note(_ text: String, about file: String) {
+            // The file may hold a newer list.
+            found.unreadable.append(text)
             let earlier = known.filter { $0.path == file }
             found.lists += earlier
-            if earlier.isEmpty { found.unreadable.append(text) }
             warn(earlier.isEmpty ? text : "\(text); the list that was read from it before is used")
         }
         for name in files.prefix(Self.maximumFiles) {
@@ -90,22 +95,33 @@ struct RevocationFolder {
                     continue
                 }
                 left -= source.count
-                guard source.count > 0 else {
-                    note("\(file): is empty", about: file)
-                    continue
-                }
+                let bytes = try source.bytes(in: 0..<source.count)
                 let before = found.lists.count
-                for case .certificateList(let list) in try KeyMaterial.read(source.bytes(in: 0..<source.count)) {
-                    found.lists.append(FiledRevocationList(path: file, list: list))
+                do {
+                    for case .certificateList(let list) in try KeyMaterial.read(bytes) {
+                        found.lists.append(FiledRevocationList(path: file, list: list))
+                    }
+                    if found.lists.count == before { warn("\(file): ignored, because it contains no revocation list") }
+                } catch {
+                    let text = "\(file): not a readable revocation list"
+                    if Self.mayBeList(name, bytes) { note(text, about: file) } else { warn(text) }
                 }
-                if found.lists.count == before { warn("\(file): ignored, because it contains no revocation list") }
-            } catch let error as StreamError {
-                note("\(error)", about: file)
             } catch {
-                note("\(file): not a readable revocation list", about: file)
+                note("\(error)", about: file)
+                // A change of the rights changes the file's state.
+                if case StreamError.cannotOpen(_, EACCES) = error { continue }
+                isFinal = false
             }
         }
-        return found
+        return (found, isFinal)
+    }
+
+    /// Whether the file `name`, which cannot be read as a list, may be one that is damaged or half-written.
+    private static func mayBeList(_ name: String, _ bytes: [UInt8]) -> Bool {
+        let ending = name.lowercased().split(separator: ".").last ?? ""
+        let isNamed =
+            ["crl", "der", "pem"].contains(ending) || ending.first == "r" && ending.dropFirst().allSatisfy(\.isNumber)
+        return isNamed || bytes.first == 0x30 || bytes.starts(with: "-----BEGIN".utf8)
     }
 
     /// Whether `file` may be opened: it is not a pipe, device or folder, which could have an effect when opened. A missing
