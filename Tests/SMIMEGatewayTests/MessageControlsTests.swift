@@ -101,6 +101,8 @@ import Testing
         "Subject: a\r\nJUNK\r\nX-SMIME: encrypt=require", "JUNK\r\nSubject: [encrypt] a",
         "JUNK\r\nSubject: =?utf-8?q?=5Bencrypt=5D?= a", "Subject: a\r\nJUNK\r\nMORE\r\nx-smime : encrypt",
         "Subject: a\rX-SMIME: encrypt=require", "Subject: a\r\nJUNK\r\nSubject: b\r\n [sign]", ": x\r\nBcc: b@x.test",
+        "Subject: a\u{0B}X-SMIME: encrypt=require", "Subject: a\u{85}Bcc: b@x.test",
+        "Subject: a\r\n\nX-SMIME: encrypt=require", "Subject: hello\rfoo [encrypt]\r\nJUNK\r\nX-SMIME: encrypt",
     ])
     func `a request that only some programs find is not passed over`(fields: String) throws {
         #expect(throws: MessageError.defective(.hiddenFields)) { try read("From: a@x.test\r\n\(fields)\r\n\r\nbody") }
@@ -109,6 +111,8 @@ import Testing
     @Test(arguments: [
         "Subject: a\r\nJUNK\r\n\r\nX-SMIME: encrypt=require", "JUNK\r\nSubject: a [list]",
         "X-SMIME: encrypt\r\nJUNK\r\nDate: now", "Subject: [encrypt] a\r\nJUNK: b\rTo: c",
+        "Subject: x\rfoo\r\n\r\nFrom: c@x.test\r\nBcc: b@x.test", "Subject: \u{E9}\u{E8} x\r\nX-SMIME: encrypt",
+        "X-SMIME: encrypt\r\n\r\nX-SMIME: sign",
     ])
     func `a header that is read in different ways, without a hidden request, is read`(fields: String) throws {
         _ = try read("From: a@x.test\r\n\(fields)\r\n\r\nbody")

@@ -1,4 +1,5 @@
 import ByteStreams
+import Foundation
 import InternetMessage
 import SMIME
 import SMIMEAgent
@@ -15,24 +16,36 @@ enum HiddenRequest {
     ///
     /// - Throws: the errors of `SubjectTags.read`, and errors of reading.
     static func isThere(in source: any ByteSource, _ header: HeaderBlock, tags: SubjectTags) throws -> Bool {
-        guard !header.defects.isDisjoint(with: [.hiddenFields, .missingHeaderEnd]) else { return false }
-        let end = min(source.count, header.range.upperBound + searched)
         let known = try source.bytes(in: header.range)
-        let behind = try source.bytes(in: header.range.upperBound..<max(end, header.range.upperBound))
-        let text = known + behind[..<(endOfParagraph(in: behind) ?? behind.count)]
+        // Some programs end the header elsewhere only if it has no empty line, or one with another line end.
+        let isOpen = header.defects.contains(.missingHeaderEnd) || header.separator != header.lineEnd.bytes
+        let isDivided =
+            !header.defects.isDisjoint(with: [.bareCR, .hiddenFields, .nul]) || LineSeparator.mayOccur(in: known[...])
+        guard isOpen || isDivided else { return false }
+        var text = known
+        if isOpen {
+            let start = header.separatorRange.upperBound
+            let behind = try source.bytes(in: start..<max(start, min(source.count, start + searched)))
+            text += behind[..<(endOfParagraph(in: behind) ?? behind.count)]
+        }
         // What the most lenient program may read: lines end at any character that ends one, and a line that is neither a field
         // nor a continuation is skipped.
         let lines = LineSeparator.pieces(of: text[...]).filter { isField($0) || $0.first?.isBlank == true }
         guard let all = try? HeaderBlock(parsing: Array(lines.joined(separator: [10])) + [10, 10]) else { return true }
-        return try requests(in: all, tags) > requests(in: header, tags)
+        var heeded = try requests(in: header, tags)
+        return try requests(in: all, tags).contains { request in
+            guard let index = heeded.firstIndex(of: request) else { return true }
+            heeded.remove(at: index)
+            return false
+        }
     }
 
-    /// The number of such fields.
-    private static func requests(in header: HeaderBlock, _ tags: SubjectTags) throws -> Int {
-        try header.fields.count { field in
+    /// The values of such fields.
+    private static func requests(in header: HeaderBlock, _ tags: SubjectTags) throws -> [String] {
+        try header.fields.filter { field in
             if field.isNamed("X-SMIME") || field.namesHiddenRecipients { return true }
             return try field.isNamed("Subject") && tags.read(field, lineEnd: header.lineEnd, mayLower: true) != nil
-        }
+        }.map { $0.value.trimmingCharacters(in: .whitespacesAndNewlines) }
     }
 
     /// The offset of the first empty line; nil if there is none.
