@@ -52,6 +52,9 @@ import Testing
             #expect(found.certificates.contains(alice) && found.certificates.count > 1 && found.isComplete)
         }
         #expect(KeyMaterial.certificates(in: [0] + Array("# text".utf8) + pem).certificates == [alice])
+        for begin in ["-----BEGIN X\n", "-----BEGIN CERTIFICATE\n", "-----END X\n"] {
+            #expect(KeyMaterial.certificates(in: Array(begin.utf8) + pem).certificates == [alice])
+        }
         let der = KeyMaterial.certificates(in: alice.der)
         #expect(der.certificates == [alice] && der.isComplete)
         let one = KeyMaterial.certificates(in: pem)

@@ -99,7 +99,9 @@ enum PEM {
             let isMark = marks.contains { bytes[end...].starts(with: $0) }
             divided += bytes[position..<(isMark ? end - hyphens.count : end)] + (isMark ? [0x0A] + hyphens : [])
             position = end
-            guard isMark, let close = bytes.octets.firstOffset(of: hyphens, from: end) else { continue }
+            guard isMark, let close = bytes.octets.firstOffset(of: hyphens, from: end),
+                !bytes[end..<close].contains(where: { $0 == 0x0A || $0 == 0x0D })
+            else { continue }
             let next = close + hyphens.count
             divided += bytes[end..<next] + [0x0A]
             position = next
