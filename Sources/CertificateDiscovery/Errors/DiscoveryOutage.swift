@@ -19,7 +19,7 @@ package struct DiscoveryOutage: Error, Equatable, Sendable {
 
     private init(missedTurn reason: String) { (self.reason, holdsMail, isMissedTurn) = (reason, true, true) }
 
-    /// The outage because of a file, program, library or setting of this host that cannot be used.
+    /// The outage because of data that cannot be read, or of a file, program, library or setting of this host that cannot be used.
     package static func fault(_ reason: String) -> DiscoveryOutage { DiscoveryOutage(reason, holdsMail: true) }
 
     /// The source did not answer in time.

@@ -34,7 +34,11 @@ package struct LDAPSource: RemoteSource {
                     holdsMail: true
                 )
             }
-            let certificates = try read(found.values, &answer, until: deadline)
+            let (certificates, isComplete) = try read(found.values, until: deadline)
+            if !isComplete {
+                // The value may be the only certificate that is usable for the address.
+                answer.add(.fault("it has a value for the address that is not a certificate"), for: scope)
+            }
             answer.add(certificates, for: scope, from: kind, at: directory.url.server)
         }
         return answer
@@ -42,12 +46,12 @@ package struct LDAPSource: RemoteSource {
 
     /// The certificates in the values of an answer about one address. The answer may take longer to read than to receive.
     ///
-    /// - Throws: `DiscoveryOutage` if there is no time, or if there are values and none can be read.
+    /// - Returns: the certificates, and whether all values can be read.
+    /// - Throws: `DiscoveryOutage.readingTooLong`
     private func read(
         _ values: [[UInt8]],
-        _ answer: inout SourceAnswer,
         until deadline: ContinuousClock.Instant
-    ) throws(DiscoveryOutage) -> [Certificate] {
+    ) throws(DiscoveryOutage) -> (certificates: [Certificate], isComplete: Bool) {
         var certificates: [Certificate] = []
         var isComplete = true
         for value in values {
@@ -56,13 +60,7 @@ package struct LDAPSource: RemoteSource {
             certificates += found
             isComplete = isComplete && isWhole
         }
-        if !isComplete {
-            guard !certificates.isEmpty else {
-                throw DiscoveryOutage("it has no certificate for the address that can be read", holdsMail: true)
-            }
-            answer.warnings.append("\(directory.url.server): a value that is not a certificate was ignored")
-        }
-        return certificates
+        return (certificates, isComplete)
     }
 
     /// The server's name.

@@ -103,11 +103,9 @@ package struct SMIMEASource: RemoteSource {
                     certificates.append(certificate)
                 } catch { answer.warnings.append("SMIMEA: a record was left out: \(error)") }
             }
-            if certificates.isEmpty, hasUnreadable {
-                answer.add(
-                    DiscoveryOutage("it has no certificate for the address that can be read", holdsMail: true),
-                    for: scope
-                )
+            if hasUnreadable {
+                // The record may be the only one that is usable for the address.
+                answer.add(.fault("it has a certificate for the address that cannot be read"), for: scope)
             }
             answer.add(certificates, for: scope, from: kind, at: "SMIMEA")
         }
