@@ -112,7 +112,7 @@ import Testing
         "Subject: a\r\nJUNK\r\n\r\nX-SMIME: encrypt=require", "JUNK\r\nSubject: a [list]",
         "X-SMIME: encrypt\r\nJUNK\r\nDate: now", "Subject: [encrypt] a\r\nJUNK: b\rTo: c",
         "Subject: x\rfoo\r\n\r\nFrom: c@x.test\r\nBcc: b@x.test", "Subject: \u{E9}\u{E8} x\r\nX-SMIME: encrypt",
-        "X-SMIME: encrypt\r\n\r\nX-SMIME: sign",
+        "X-SMIME: encrypt\r\n\r\nX-SMIME: sign", "Subject: [encrypt] wait\u{85} what",
     ])
     func `a header that is read in different ways, without a hidden request, is read`(fields: String) throws {
         _ = try read("From: a@x.test\r\n\(fields)\r\n\r\nbody")

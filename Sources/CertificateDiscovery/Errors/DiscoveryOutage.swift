@@ -6,7 +6,7 @@ package struct DiscoveryOutage: Error, Equatable, Sendable {
     package let reason: String
     /// Whether mail waits that should be encrypted if possible. True if others may have caused the outage by what they
     /// put into the source, or by other addresses of the message: otherwise they could make mail leave in clear. Also true for
-    /// a fault of this host, which nobody else can cause.
+    /// a fault of this host.
     package let holdsMail: Bool
 
     /// Whether the source was not asked about an address, or too briefly, because of others. The next time it is asked about

@@ -1,5 +1,4 @@
 import ByteStreams
-import Foundation
 import InternetMessage
 import SMIME
 import SMIMEAgent
@@ -7,7 +6,7 @@ import SMIMEAgent
 /// A request for protection, or a list of hidden recipients, that only some programs find in a message, because they divide the
 /// header into other fields, or end it at another line.
 ///
-/// The gateway does not heed such a request and does not remove such a list, but the sender may rely on it.
+/// The gateway does not see such a field, so it neither does what the field requests nor removes it.
 enum HiddenRequest {
     /// The number of bytes after the header that are searched.
     private static let searched = 1 << 16
@@ -32,20 +31,21 @@ enum HiddenRequest {
         // nor a continuation is skipped.
         let lines = LineSeparator.pieces(of: text[...]).filter { isField($0) || $0.first?.isBlank == true }
         guard let all = try? HeaderBlock(parsing: Array(lines.joined(separator: [10])) + [10, 10]) else { return true }
-        var heeded = try requests(in: header, tags)
+        var seen = try requests(in: header, tags)
         return try requests(in: all, tags).contains { request in
-            guard let index = heeded.firstIndex(of: request) else { return true }
-            heeded.remove(at: index)
+            // A lenient program may end the value of a field earlier.
+            guard let index = seen.firstIndex(where: { $0.starts(with: request) }) else { return true }
+            seen.remove(at: index)
             return false
         }
     }
 
-    /// The values of such fields.
-    private static func requests(in header: HeaderBlock, _ tags: SubjectTags) throws -> [String] {
+    /// The values of such fields, without the blanks and other characters between which programs may see different line ends.
+    private static func requests(in header: HeaderBlock, _ tags: SubjectTags) throws -> [[UInt8]] {
         try header.fields.filter { field in
             if field.isNamed("X-SMIME") || field.namesHiddenRecipients { return true }
             return try field.isNamed("Subject") && tags.read(field, lineEnd: header.lineEnd, mayLower: true) != nil
-        }.map { $0.value.trimmingCharacters(in: .whitespacesAndNewlines) }
+        }.map { $0.value.utf8.filter { 0x21...0x7E ~= $0 } }
     }
 
     /// The offset of the first empty line; nil if there is none.

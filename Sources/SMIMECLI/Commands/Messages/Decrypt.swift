@@ -15,9 +15,9 @@ extension SMIMECommand {
             abstract: "Decrypt mail, with all its layers of encryption.",
             discussion: """
                 Finds the key by the recipients that the message names. Expired identities can still decrypt old mail. \
-                Writes nothing before the whole message has been checked. Also verifies a signature inside. If it is \
-                valid, stores the sender's certificate, as `smime verify` does. If it is not valid, the mail is written, too, and \
-                the status is 1.
+                Writes nothing before the whole message has been checked. Also verifies the signatures inside. If \
+                the whole message is validly signed, stores the sender's certificate, as `smime verify` does. If a signature is \
+                not valid, or covers only a part, the mail is written, too, and the status is 1.
 
                   smime decrypt mail.eml -o plain.eml
                   smime decrypt --with-password secret.eml
