@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import SMIMEStore
 import TestSupport
@@ -86,7 +87,7 @@ import Testing
     }
 
     @Test func `a file that cannot be reached is not a missing file`() throws {
-        func mayExist(_ name: String) -> Bool { StoreLocation.mayExist(folder.file(name).path) }
+        func mayExist(_ name: String) -> Bool { FileSource.mayExist(folder.file(name).path) }
         #expect(!mayExist("host.conf") && !mayExist("none/host.conf"))
         symlink("unmounted/host.conf", path)
         #expect(mayExist("host.conf"))

@@ -49,6 +49,14 @@ package final class FileSource: ByteSource {
 
     deinit { close(descriptor) }
 
+    /// Whether there may be a file at `path`: false only if there is certainly none.
+    ///
+    /// A link whose target is missing, and a path in a folder that cannot be searched, may be a file.
+    package static func mayExist(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 || ![ENOENT, ENOTDIR].contains(errno)
+    }
+
     /// A duplicate of the descriptor if the file has no name and the source covers all of it; otherwise nil.
     func copyOfUnnamed() throws(StreamError) -> Int32? {
         guard status.st_nlink == 0, start == 0 else { return nil }

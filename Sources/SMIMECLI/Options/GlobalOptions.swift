@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteStreams
 import Foundation
 import SMIMEStore
 
@@ -82,14 +83,14 @@ struct GlobalOptions: ParsableArguments {
                 file: storeKeyFile,
                 program: storeKeyCommand,
                 environment: ProcessEnvironment[StoreKeySource.variables],
-                exists: StoreLocation.mayExist
+                exists: FileSource.mayExist
             )
             let home = StoreLocation(home: home, environment: ProcessEnvironment[StoreLocation.variables])
             let settings = HostSettings(
                 file: hostSettings,
                 environment: ProcessEnvironment[HostSettings.variables],
                 keyFolder: home.keyFolder,
-                exists: StoreLocation.mayExist
+                exists: FileSource.mayExist
             )
             let place = home.opened(by: source).with(settings)
             guard let url = storeURL ?? ProcessEnvironment[ProcessEnvironment.store], !url.isEmpty else {

@@ -113,15 +113,6 @@ package struct StoreLocation: Equatable, Sendable {
         self.keyFolder = keyFolder
     }
 
-    /// Whether an administrator may have put a file at `path`: false only if there is certainly none.
-    ///
-    /// A link whose target is missing, and a path in a folder that cannot be searched, may be a file. Opening it fails, so
-    /// that mail waits, instead of being sent without what the file says.
-    package static func mayExist(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 || ![ENOENT, ENOTDIR].contains(errno)
-    }
-
     /// The absolute form of `path` without trailing slashes, so that a symlink at the end of the path is recognized as one.
     private static func absolute(_ path: String) -> String {
         var path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path

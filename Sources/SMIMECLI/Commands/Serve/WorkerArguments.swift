@@ -1,3 +1,4 @@
+import ByteStreams
 import SMIMEStore
 import Synchronization
 
@@ -29,7 +30,7 @@ final class WorkerArguments: Sendable {
     /// The arguments for a worker that starts now. If the service has not found the file yet, it looks for it again.
     var all: [String] {
         let file = found.withLock { found in
-            if found == nil { found = candidates.first(where: StoreLocation.mayExist) }
+            if found == nil { found = candidates.first(where: FileSource.mayExist) }
             return found
         }
         return (file.map { ["--\(GlobalName.hostSettings.rawValue)=\($0)"] } ?? []) + words
