@@ -308,6 +308,44 @@ import Testing
         #expect(elsewhere.judge(root, purpose: .signing, at: .judged).trust == nil)
     }
 
+    @Test func `if the file of an anchor cannot be read, the verdict says so and is not final`() throws {
+        let openssl = try OpenSSLCommand()
+        let anchor = openssl.folder.appending(path: "root.pem")
+        let root = try Data(Fixtures.cert("ca/root.pem"))
+        try root.write(to: anchor)
+        let result = try CommandRunner("openssl", folder: openssl.folder).run(["rehash", openssl.folder.path])
+        try #require(result.status == 0, "\(result.errorText)")
+        let store = TrustStore(systemAnchors: SystemAnchors(folder: openssl.folder.path))
+        func verdict() throws -> ChainVerdict {
+            let extra = try Certificate.all(fixture: "alice/chain.pem")
+            return store.judge(
+                try Certificate(fixture: "alice/cert.pem"),
+                extra: extra,
+                purpose: .encryption,
+                at: .judged
+            )
+        }
+        #expect(try verdict().incompleteness == nil && verdict().isTrusted)
+        for content in [root.prefix(300), Data(), Data("no certificate\n".utf8)] {
+            try content.write(to: anchor)
+            let verdict = try verdict()
+            #expect(verdict.incompleteness == .anchorUnreadable && !verdict.isTrusted)
+            let problem = try #require(verdict.problems.first { $0.kind == .chainNotChecked })
+            #expect(problem.text.hasPrefix(openssl.folder.path))
+            #expect(!verdict.problems.contains { $0.kind == .chainNoAnchor })
+        }
+        // The link of a file that is not there.
+        try FileManager.default.removeItem(at: anchor)
+        #expect(try verdict().incompleteness == .anchorUnreadable)
+        // No file and no link: the system has no such anchor.
+        for name in try FileManager.default.contentsOfDirectory(atPath: openssl.folder.path) where name.hasSuffix(".0")
+        {
+            try FileManager.default.removeItem(at: openssl.folder.appending(path: name))
+        }
+        #expect(try verdict().incompleteness == nil)
+        #expect(try verdict().problems.contains { $0.kind == .chainNoAnchor })
+    }
+
     @Test func `the system's anchors are used if the store's anchors lead to no valid chain`() throws {
         var factory = try CertificateFactory()
         try factory.issue("old", subject: "/CN=Root", extensions: CertificateFactory.authority, options: "-days 1")

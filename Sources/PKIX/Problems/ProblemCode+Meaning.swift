@@ -182,9 +182,11 @@ extension ProblemCode {
             .unterminatedMultipart:
             "no action is needed, unless all mail has this problem: then a mail system on the way is at fault"
         case .certificateAddressMalformed, .certificateNoAddress, .chainInvalid, .chainNameConstraints, .chainNotCA,
-            .chainNotChecked, .chainPolicy, .chainPurpose, .chainSHA1, .chainTooLong, .chainUnknownCriticalExtension,
+            .chainPolicy, .chainPurpose, .chainSHA1, .chainTooLong, .chainUnknownCriticalExtension,
             .chainWeakSignature, .endEntityIsCA, .keyUsage, .weakKey:
             "ask the owner of the certificate for a better certificate"
+        case .chainNotChecked:
+            "if a file on this computer cannot be read, correct that; otherwise ask the owner of the certificate for a better certificate"
         case .certificatesOnly: "import the certificates in the message"
         case .decryptionFailed: "ask the sender to send the message again"
         case .needsSecret: "give the password or the secret key that the sender and you agreed on"

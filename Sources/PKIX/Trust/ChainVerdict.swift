@@ -61,20 +61,31 @@ package struct ChainVerdict: Hashable, Sendable {
         case notYet
     }
 
+    /// Why a better verdict may be right.
+    package enum Incompleteness: Hashable, Sendable {
+        /// The check ended early because it takes too long. A chain to a trust anchor may exist although none was found, and
+        /// the certificate may be revoked although no data that was read says so.
+        case takesTooLong
+        /// A file of the system's trust anchors cannot be read. It may have the anchor of a better chain.
+        case anchorUnreadable
+    }
+
     /// The chain as far as it was built, beginning with the judged certificate.
     package let certificates: [Certificate]
     /// Why the chain is trusted; nil if the chain is not trusted.
     package let trust: Trust?
     /// The problems of the chain, except problems of time and revocation.
-    package let problems: [Problem]
+    package private(set) var problems: [Problem]
     /// The problems of certificates that were not valid at the validation time.
     package let timeProblems: [Problem]
     /// The validity at the validation time.
     package let validity: Validity
     /// The revocation status; nil if revocation was not checked.
     package internal(set) var revocation: Revocation?
-    /// Whether the search for a better chain ended early because it takes too long.
-    var isSearchCutShort = false
+    /// Why a better chain may exist; nil if the search for it was complete.
+    private(set) var incompleteSearch: Incompleteness?
+    /// The problem of a file of the system's trust anchors that cannot be read; nil if there is none.
+    package private(set) var unreadableAnchor: Problem?
     /// False if libcrypto had to check the chain, but did not check all of it.
     let isChecked: Bool
     /// Whether a key in the chain is too short, or a signature in the chain uses SHA-1. For a pinned certificate, only its own
@@ -82,11 +93,24 @@ package struct ChainVerdict: Hashable, Sendable {
     package let isWeak: Bool
 
     /// Whether all evidence was used, so that another check would find nothing more.
-    var usesAllEvidence: Bool { isChecked && revocation?.usesAllEvidence != false && !isCutShort }
+    var usesAllEvidence: Bool { isChecked && revocation?.usesAllEvidence != false && incompleteness == nil }
 
-    /// Whether the check ended early because it takes too long. A chain to a trust anchor may exist although none was found,
-    /// and the certificate may be revoked although no data that was read says so.
-    package var isCutShort: Bool { isSearchCutShort || revocation?.isCutShort == true }
+    /// Why a better verdict may be right; nil if the check was complete.
+    package var incompleteness: Incompleteness? {
+        incompleteSearch ?? (revocation?.isCutShort == true ? .takesTooLong : nil)
+    }
+
+    /// Notes that the search for a better chain ended early because it takes too long.
+    mutating func noteEndOfSearch() { incompleteSearch = .takesTooLong }
+
+    /// Notes that the file at `path`, which may have the anchor of a better chain, cannot be read.
+    mutating func noteUnreadableAnchor(_ path: String) {
+        incompleteSearch = .anchorUnreadable
+        guard let place = problems.firstIndex(where: { $0.kind == .chainNoAnchor }) else { return }
+        let problem = Problem(.chainNotChecked, "\(path): the system's trust anchor cannot be read")
+        problems[place] = problem
+        unreadableAnchor = problem
+    }
 
     /// Whether the chain leads to a trust anchor or a pinned certificate, and has no errors except those of time and
     /// revocation.

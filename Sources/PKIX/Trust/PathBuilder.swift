@@ -50,6 +50,9 @@ struct PathBuilder {
     private let extra: Set<Fingerprint>
     private var deadEnds: Set<Fingerprint> = []
     private var usesSystemAnchors = false
+    /// The path of a file of the system's trust anchors that could not be read; nil if all were read. The file may have the
+    /// anchor of a better path.
+    private(set) var unreadableAnchors: String?
     /// Whether a later search would have the same result. False if the system's trust anchors, which may change, were used,
     /// or if the budget was exhausted.
     var isRepeatable: Bool { !usesSystemAnchors && !budget.isSpent }
@@ -185,7 +188,9 @@ struct PathBuilder {
         }
         if !found.contains(where: \.isAnchor), let systemAnchors {
             usesSystemAnchors = true
-            found += systemAnchors.certificates(named: certificate.issuer).map { ($0, isAnchor: true) }
+            let ofSystem = systemAnchors.certificates(named: certificate.issuer)
+            found += ofSystem.certificates.map { ($0, isAnchor: true) }
+            unreadableAnchors = unreadableAnchors ?? ofSystem.unreadable
         }
         // Anyone can make certificates for an authority's key, with the anchor as their issuer's name.
         let isSeveral = found.count { !$0.isAnchor } > 1

@@ -128,7 +128,10 @@ package struct PathValidator: Sendable {
         let (best, incomplete) = search(&far)
         let path = incomplete ?? CertificatePath(certificates: [certificate], end: .missing)
         var verdict = best ?? check.judge(path, isPinned: pin.covers(path))
-        verdict.isSearchCutShort = budget.isSpent && verdict.faults > 0
+        if verdict.faults > 0 {
+            if budget.isSpent { verdict.noteEndOfSearch() }
+            if let path = far.unreadableAnchors { verdict.noteUnreadableAnchor(path) }
+        }
         return (issuersRevocation(verdict, check, key, date), far.isRepeatable)
     }
 

@@ -9,7 +9,8 @@ import Foundation
 
 /// The folder of the system's trust anchors, with the file names that `openssl rehash` creates.
 ///
-/// Only the issuers that a chain names are searched for in the folder. SSL_CERT_DIR and SSL_CERT_FILE are ignored.
+/// Only the issuers that a chain names are searched for in the folder. SSL_CERT_DIR and SSL_CERT_FILE are ignored. A folder
+/// that does not exist has no anchors.
 public struct SystemAnchors: Hashable, Sendable {
     /// The folder's path.
     public let folder: String
@@ -22,15 +23,24 @@ public struct SystemAnchors: Hashable, Sendable {
     /// The maximum number of files with the same hash that are read.
     private static let maximumCollisions = 16
 
+    /// The trust anchors with one subject.
+    package struct Found {
+        package fileprivate(set) var certificates: [Certificate] = []
+        /// The path of a file that could not be read as a whole, so that further anchors may exist; nil if all were read.
+        package fileprivate(set) var unreadable: String?
+    }
+
     /// The trust anchors with this subject.
-    package func certificates(named subject: DistinguishedName) -> [Certificate] {
-        guard let hash = subject.systemHash else { return [] }
+    package func certificates(named subject: DistinguishedName) -> Found {
+        var found = Found()
+        guard let hash = subject.systemHash else { return found }
         let digits = String(hash, radix: 16)
         let name = String(repeating: "0", count: 8 - digits.count) + digits
-        var found: [Certificate] = []
         for number in 0..<Self.maximumCollisions {
-            guard let certificates = Self.certificates(in: "\(folder)/\(name).\(number)") else { break }
-            found += certificates.filter { $0.subject.matches(subject) }
+            let path = "\(folder)/\(name).\(number)"
+            guard let (certificates, isComplete) = Self.certificates(in: path) else { break }
+            found.certificates += certificates.filter { $0.subject.matches(subject) }
+            if !isComplete { found.unreadable = found.unreadable ?? path }
         }
         return found
     }
@@ -40,18 +50,17 @@ public struct SystemAnchors: Hashable, Sendable {
     /// The size in bytes of the largest file whose certificates are cached.
     private static let keptSize = 64 << 10
 
-    /// The certificates in the file at `path`; empty if the file is malformed or cannot be read, nil if it cannot be opened.
-    private static func certificates(in path: String) -> [Certificate]? {
+    /// The certificates in the file at `path`, and whether all of the file could be read; nil if there is certainly no file.
+    private static func certificates(in path: String) -> (certificates: [Certificate], isComplete: Bool)? {
         let state = FileState(path)
-        if let state, let known = recent[state] { return known }
-        guard let file = try? FileSource(path: path) else { return nil }
-        guard let bytes = try? file.bytes(in: 0..<file.count), let items = try? KeyMaterial.read(bytes) else {
-            return []
+        if let state, let known = recent[state] { return (known, true) }
+        guard let file = try? FileSource(path: path), let bytes = try? file.bytes(in: 0..<file.count) else {
+            return FileSource.mayExist(path) ? ([], false) : nil
         }
-        let certificates = items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
+        let (certificates, isComplete) = KeyMaterial.certificates(in: bytes)
         // A file that was replaced during the reading is read again the next time.
-        if let state, state == FileState(path), state.size <= keptSize { recent[state] = certificates }
-        return certificates
+        if isComplete, let state, state == FileState(path), state.size <= keptSize { recent[state] = certificates }
+        return (certificates, isComplete)
     }
 
     /// The subject hashes in the file names of the folder; empty if there is no folder, nil if the folder cannot be read.

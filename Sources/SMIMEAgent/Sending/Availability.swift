@@ -9,8 +9,8 @@ package enum Availability: Hashable, Sendable {
     /// is deferred; for other messages, a warning says so.
     case unreached(why: String)
     /// Unknown, because a local source of certificates, such as a folder, could not be read, a source has too many
-    /// certificates or had no time for the address, or checking a certificate takes too long. Every message that should
-    /// get the protection is deferred.
+    /// certificates or had no time for the address, checking a certificate takes too long, or a trust anchor of the system
+    /// cannot be read. Every message that should get the protection is deferred.
     case unknown(why: String)
     /// There is a key or certificate, but it cannot be used now, for example because it expired. A warning says so.
     case unusable(why: String)

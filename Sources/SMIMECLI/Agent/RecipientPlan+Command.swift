@@ -45,6 +45,9 @@ extension Failure {
                 return
                     "repair the source (`smime doctor` shows it), or remove its setting (smime config list: lookup.…)"
             }
+            if choice.candidates.contains(where: { $0.reason == .anchorUnreadable }) {
+                return "repair the folder of the system's trust anchors; on Debian: update-ca-certificates"
+            }
             if choice.isUndecided {
                 return
                     "too many authorities or revocation lists have the name of the certificate's issuer; lists of another "

@@ -31,7 +31,8 @@ struct VerdictBasis {
 
     private func makeExtent() -> Extent {
         let lists = trust.certificateLists + trust.options.certificateLists
-        let system = evidence.issuers.flatMap { trust.systemAnchors?.certificates(named: $0) ?? [] }
+        let found = evidence.issuers.compactMap { trust.systemAnchors?.certificates(named: $0) }
+        let system = found.flatMap(\.certificates)
         let authorities = trust.anchors + trust.intermediates + system
         let moments =
             authorities.map(\.notBefore) + authorities.map(\.notAfter) + lists.map(\.thisUpdate)
@@ -40,9 +41,9 @@ struct VerdictBasis {
         let (since, until) = Self.limits(moments.map(\.seconds), around: now)
         // A verdict is stored only if `moments` has every time at which it may change. A list issued after `time` has
         // further times, one for each revocation, and OCSP responses have times and certificates of their own.
-        // Unreadable lists are not covered by the digest.
+        // Unreadable lists and anchors are not covered by the digest.
         let isPlain =
-            trust.responses.isEmpty && trust.unreadableLists.isEmpty
+            trust.responses.isEmpty && trust.unreadableLists.isEmpty && found.allSatisfy { $0.unreadable == nil }
             && lists.allSatisfy { $0.thisUpdate.seconds <= now }
         let digest =
             isPlain

@@ -80,7 +80,7 @@ extension Array where Element: SelectableRecipient {
                 isTrusted: verdict.isTrusted,
                 isRevoked: verdict.revocation == .revoked,
                 isRevocationMissing: verdict.revocation == .unknown && options.revocation == .hard,
-                isCutShort: verdict.isCutShort
+                incompleteness: verdict.incompleteness
             )
         }
         // A pin has no effect on a certificate that was forged for the pinned key, or that was revoked.

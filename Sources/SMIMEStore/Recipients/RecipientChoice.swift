@@ -49,15 +49,16 @@ package struct RecipientChoice: Sendable {
     /// Whether a usable certificate may exist although none is selected, because a source could not be queried.
     package var isUnknown: Bool { selected == nil && !outages.isEmpty }
 
-    /// Whether a known certificate may be usable, but checking it takes too long.
-    package var isUndecided: Bool { selected == nil && candidates.contains { $0.reason == .checkTooLong } }
+    /// Whether a known certificate may be usable, but checking it takes too long, or an anchor cannot be read.
+    package var isUndecided: Bool { selected == nil && candidates.contains { $0.reason.isUndecided } }
 
     /// Whether there is a certificate of the owner that cannot be used: it is not valid now, held, revoked or untrusted,
-    /// its key is too weak or not supported, or its check takes too long.
+    /// its key is too weak or not supported, or its check is incomplete.
     package var hasUnusable: Bool {
         candidates.contains { candidate in
             switch candidate.reason {
-            case .checkTooLong, .expired, .held, .notYetValid, .revocationUnknown, .revoked, .unsupportedKey,
+            case .anchorUnreadable, .checkTooLong, .expired, .held, .notYetValid, .revocationUnknown, .revoked,
+                .unsupportedKey,
                 .untrusted, .weakKey:
                 true
             case .authority, .distrusted, .keyMissing, .laterSource, .notForEncryption, .otherAddress, .ownPreferred,
@@ -70,8 +71,12 @@ package struct RecipientChoice: Sendable {
     /// Describes why no certificate can be used.
     package var reasonForNoCertificate: String {
         var seen: Set<String> = []
-        let reasons = candidates.map { recipient, reason in
-            reason == .expired ? "expired on \(recipient.certificate.notAfter.day)" : reason.description
+        let reasons = zip(candidates, chains).map { candidate, chain in
+            switch candidate.reason {
+            case .anchorUnreadable: chain?.unreadableAnchor?.text ?? candidate.reason.description
+            case .expired: "expired on \(candidate.recipient.certificate.notAfter.day)"
+            default: candidate.reason.description
+            }
         }
         let texts = (reasons + outages).filter { seen.insert($0).inserted }
         return texts.isEmpty ? "none is known" : texts.joined(separator: "; ")

@@ -1,10 +1,13 @@
 package import Foundation
+package import PKIX
 
 /// Selects the certificate to which a message to an address is encrypted, and gives the reason why each other one is not
 /// used. The result depends only on the arguments.
 package enum RecipientSelection {
     /// Why a certificate is used or not.
     package enum Reason: String, Hashable, Sendable {
+        /// A file of the system's trust anchors cannot be read, so it is unknown whether the certificate is trusted.
+        case anchorUnreadable = "anchor-unreadable"
         /// The certificate says that it belongs to a CA, and is not pinned.
         case authority
         /// Checking the certificate takes too long, so it is unknown whether it is trusted or was revoked.
@@ -55,19 +58,19 @@ package enum RecipientSelection {
         package let isRevoked: Bool
         /// Whether the revocation status is required but unknown.
         package let isRevocationMissing: Bool
-        /// Whether the check takes too long, so that the other values may be wrong.
-        package let isCutShort: Bool
+        /// Why the other values may be wrong; nil if the check was complete.
+        package let incompleteness: ChainVerdict.Incompleteness?
 
         package init(
             isTrusted: Bool,
             isRevoked: Bool = false,
             isRevocationMissing: Bool = false,
-            isCutShort: Bool = false
+            incompleteness: ChainVerdict.Incompleteness? = nil
         ) {
             self.isTrusted = isTrusted
             self.isRevoked = isRevoked
             self.isRevocationMissing = isRevocationMissing
-            self.isCutShort = isCutShort
+            self.incompleteness = incompleteness
         }
     }
 
@@ -133,24 +136,38 @@ package enum RecipientSelection {
         guard traits.notBefore <= time else { return .notYetValid }
         guard traits.notAfter >= time else { return .expired }
         guard !chain.isRevoked else { return .revoked }
-        guard !chain.isRevocationMissing || chain.isCutShort else { return .revocationUnknown }
+        guard !chain.isRevocationMissing || chain.incompleteness != nil else { return .revocationUnknown }
         guard recipient.trust != .held else { return .held }
         guard !traits.isKeyWeak else { return .weakKey }
-        guard recipient.trust != .pinned else { return chain.isCutShort ? .checkTooLong : nil }
+        let unknown = chain.incompleteness.map(Reason.init)
+        guard recipient.trust != .pinned else { return unknown }
         guard !traits.isAuthority else { return .authority }
         // A user has assigned an imported certificate to its addresses. A learned one is used only for the addresses that
         // it names.
         let isLearned = recipient.source == .harvest
         guard recipient.rank == 0 && !isLearned || recipient.namesAddress, !isLearned || !recipient.address.isDomain
         else { return .otherAddress }
-        guard !chain.isCutShort else { return .checkTooLong }
-        return chain.isTrusted ? nil : .untrusted
+        return unknown ?? (chain.isTrusted ? nil : .untrusted)
+    }
+}
+
+extension RecipientSelection.Reason {
+    /// Whether the certificate may be usable.
+    var isUndecided: Bool { self == .anchorUnreadable || self == .checkTooLong }
+
+    fileprivate init(_ incompleteness: ChainVerdict.Incompleteness) {
+        self =
+            switch incompleteness {
+            case .takesTooLong: .checkTooLong
+            case .anchorUnreadable: .anchorUnreadable
+            }
     }
 }
 
 extension RecipientSelection.Reason: CustomStringConvertible {
     package var description: String {
         switch self {
+        case .anchorUnreadable: "the system's trust anchor cannot be read"
         case .authority: "it is a CA certificate (CA:TRUE), and is not pinned"
         case .checkTooLong: "checking its chain and whether it was revoked takes too long"
         case .distrusted: "distrusted by hand"

@@ -174,8 +174,8 @@ struct RecipientVerdict: Hashable, Sendable {
     let isPinned: Bool
     /// The revocation status; nil if it was not checked.
     let revocation: ChainVerdict.Revocation.Status?
-    /// Whether the check takes too long (`ChainVerdict.isCutShort`). Such verdicts are not stored.
-    var isCutShort = false
+    /// Why a better verdict may be right; nil if the check was complete. Only verdicts of complete checks are stored.
+    var incompleteness: ChainVerdict.Incompleteness?
 }
 
 extension RecipientVerdict {
@@ -183,7 +183,7 @@ extension RecipientVerdict {
         isTrusted = verdict.isTrustedNow
         isPinned = verdict.trust == .pinned
         revocation = verdict.revocation?.status
-        isCutShort = verdict.isCutShort
+        incompleteness = verdict.incompleteness
     }
 }
 
