@@ -120,19 +120,20 @@ package final class StoreOpening: Sendable {
 extension Store {
     /// Why the store cannot be used for handling mail.
     package enum Obstacle: Equatable, Sendable {
-        /// The database cannot be read.
+        /// The database or the settings of this host cannot be read.
         case database(KeystoreError)
         /// No private key can be opened. Operations without a private key are still possible.
         case key(KeystoreError)
     }
 
-    /// Queries the database and opens the store key, to find failures before mail arrives.
+    /// Queries the database, reads the settings of this host and opens the store key, to find failures before mail arrives.
     ///
-    /// - Returns: nil if both succeed.
+    /// - Returns: nil if all succeed.
     package func obstacle() async -> Obstacle? {
         for _ in 0..<Protectors.changesSeen {
             do throws(KeystoreError) {
                 try database.checkSchemaVersion()
+                _ = try settings.ofHost()
                 let protectors = try await database.read { try Protectors(in: $0) }
                 do throws(KeystoreError) { _ = try await unlocker.key(for: protectors) } catch {
                     // Another process may have replaced the store key meanwhile.

@@ -33,8 +33,13 @@ import Testing
         try renewWorkers()
         #expect(try send().hasPrefix("451"))
         #expect(scene.log.contains("\(file): No such file or directory"))
+        // The service notices by itself, too: /readyz has the reason.
+        try scene.wait("the service says why it is not ready") {
+            scene.log.contains("the store cannot be used: \(file)")
+        }
         try settings.write(to: URL(filePath: file))
         chmod(file, 0o644)
+        try scene.wait("the service is ready") { scene.log.contains("the store can be used again") }
         #expect(try send().hasPrefix("250"))
         #expect(scene.sink.all.count == 2)
     }
