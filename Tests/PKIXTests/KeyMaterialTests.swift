@@ -55,6 +55,23 @@ import Testing
         for begin in ["-----BEGIN X\n", "-----BEGIN CERTIFICATE\n", "-----END X\n"] {
             #expect(KeyMaterial.certificates(in: Array(begin.utf8) + pem).certificates == [alice])
         }
+        // The end of one file may be cut off, or not be an end at all.
+        let marks = [
+            "-----END FOO", "-----END ", "-----END CERTIFI", "-----END CERTIFICATE--", "-----END CERTIFICATE----",
+            "-----BEGIN ", "-----BEGIN FOO", "-----END FOO\n",
+        ]
+        for mark in marks {
+            let found = KeyMaterial.certificates(in: whole + Array(mark.utf8) + pem)
+            #expect(found.certificates.contains(alice) && !found.isComplete, "\(mark)")
+        }
+        // Certificates in another form are not read, but they are noticed.
+        let text = String(decoding: pem, as: UTF8.self)
+        let bare = Array(text.split(separator: "\n").dropFirst().dropLast().joined(separator: "\n").utf8)
+        let lower = Array(text.replacing("BEGIN CERTIFICATE", with: "begin certificate").utf8)
+        let label = Array(text.replacing("CERTIFICATE", with: "Certificate").utf8)
+        for other in [alice.der, bare, lower, label] {
+            #expect(!KeyMaterial.certificates(in: whole + other).isComplete)
+        }
         let der = KeyMaterial.certificates(in: alice.der)
         #expect(der.certificates == [alice] && der.isComplete)
         let one = KeyMaterial.certificates(in: pem)

@@ -55,10 +55,12 @@ package enum KeyMaterial: Sendable {
         }
         var found: [Certificate] = []
         let (blocks, isWhole) = PEM.readableBlocks(in: text)
-        var isComplete = isWhole && !blocks.isEmpty
+        var isComplete = isWhole && !blocks.isEmpty && PEM.markCount(in: bytes) == 2 * blocks.count
         for block in blocks {
             if let items = try? read(block) {
                 found += certificates(items)
+                // Such as a label in lower case, or with two blanks before it.
+                if items.isEmpty, block.label.uppercased().hasSuffix("CERTIFICATE") { isComplete = false }
             } else {
                 isComplete = false
                 found += certificates((try? CertificateBundle.read(block.der, ignoresMalformed: true)) ?? [])

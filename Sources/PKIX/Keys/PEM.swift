@@ -62,8 +62,8 @@ enum PEM {
         return blocks
     }
 
-    /// The blocks that can be read, in order, and whether there are no others. A BEGIN line ends a block that has no
-    /// END line, so that such a block does not hide the next one.
+    /// The blocks that can be read, in order, and whether there are no others and nothing that may be a certificate
+    /// outside of them. A BEGIN line ends a block that has no END line, so that such a block does not hide the next one.
     static func readableBlocks(in bytes: [UInt8]) -> (blocks: [Block], isComplete: Bool) {
         var blocks: [Block] = []
         var isComplete = true
@@ -73,40 +73,70 @@ enum PEM {
                 if open != nil { isComplete = false }
                 open = (label, [])
             } else if let label = Self.label(of: line, "-----END ") {
-                guard let ended = open else { continue }
+                guard let ended = open else {
+                    isComplete = false
+                    continue
+                }
                 open = nil
                 if ended.label == label, blocks.count < maximumBlocks, let read = try? Self.block(label, ended.lines) {
                     blocks.append(read)
                 } else {
                     isComplete = false
                 }
-            } else {
+            } else if open != nil {
                 open?.lines.append(line)
+            } else if mayBeData(line) {
+                isComplete = false
             }
         }
         return (blocks, isComplete && open == nil)
     }
 
-    /// `bytes` with each BEGIN or END mark on a line of its own.
+    /// `bytes` with each BEGIN or END mark on a line of its own. The hyphens between two marks belong to both of them,
+    /// however many they are.
     static func divided(_ bytes: [UInt8]) -> [UInt8] {
-        let hyphens = [UInt8](repeating: UInt8(ascii: "-"), count: 5)
+        let (hyphen, lineEnd) = (UInt8(ascii: "-"), UInt8(0x0A))
+        let hyphens = [UInt8](repeating: hyphen, count: 5)
         let marks = ["BEGIN ", "END "].map { Array($0.utf8) }
         var divided: [UInt8] = []
         var position = 0
-        while let found = bytes.octets.firstOffset(of: hyphens, from: position) {
-            // A mark begins with the last five of several hyphens.
-            let end = bytes[found...].firstIndex { $0 != hyphens[0] } ?? bytes.count
-            let isMark = marks.contains { bytes[end...].starts(with: $0) }
-            divided += bytes[position..<(isMark ? end - hyphens.count : end)] + (isMark ? [0x0A] + hyphens : [])
+        var isInMark = false
+        while let start = bytes.octets.firstOffset(of: hyphens, from: position) {
+            let end = bytes[start...].firstIndex { $0 != hyphen } ?? bytes.count
+            let text = bytes[position..<start]
+            divided += text
+            let closesMark = isInMark && !text.contains { $0 == lineEnd || $0 == 0x0D }
+            isInMark = marks.contains { bytes[end...].starts(with: $0) }
+            if closesMark { divided += hyphens + [lineEnd] }
+            if isInMark { divided += [lineEnd] + hyphens }
+            if !closesMark, !isInMark { divided += bytes[start..<end] }
             position = end
-            guard isMark, let close = bytes.octets.firstOffset(of: hyphens, from: end),
-                !bytes[end..<close].contains(where: { $0 == 0x0A || $0 == 0x0D })
-            else { continue }
-            let next = close + hyphens.count
-            divided += bytes[end..<next] + [0x0A]
-            position = next
         }
         return divided + bytes[position...]
+    }
+
+    /// The number of BEGIN and END marks in `bytes`, also of marks with a wrong number of hyphens or in lower case.
+    static func markCount(in bytes: [UInt8]) -> Int {
+        let marks = ["begin ", "end "].map { Array($0.utf8) }
+        return bytes.indices.count { index in
+            guard bytes[index] == UInt8(ascii: "-") else { return false }
+            // Sets the bit that distinguishes lower-case letters. A blank has it, too.
+            let next = bytes[(index + 1)...].prefix(6).map { $0 | 0x20 }
+            return marks.contains { next.starts(with: $0) }
+        }
+    }
+
+    /// Whether `line`, which is outside of all blocks, may be a part of a certificate in another form: DER, or base64
+    /// without marks.
+    private static func mayBeData(_ line: ArraySlice<UInt8>) -> Bool {
+        line.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } || line.count >= 48 && line.allSatisfy(isBase64)
+    }
+
+    private static func isBase64(_ byte: UInt8) -> Bool {
+        switch UnicodeScalar(byte) {
+        case "A"..."Z", "a"..."z", "0"..."9", "+", "/", "=": true
+        default: false
+        }
     }
 
     private static func block(_ label: String, _ lines: [ArraySlice<UInt8>]) throws(CMSError) -> Block {
