@@ -178,10 +178,27 @@ import Testing
         var lookup = lookup(store, [BusyDirectory()])
         lookup.limits = LookupLimits(budget: .seconds(60), retention: .seconds(3600), retentionOfNone: .zero)
         let addresses = [carol, try AddressScope("dave@example.com"), bob]
+        lookup.message = [1]
         for attempt in 1...3 {
             let choices = try await lookup.choices(for: addresses, at: .judged).choices
             #expect(choices.filter(\.isHeldByOutage).count == 3 - attempt)
             if attempt == 3 { #expect(choices[2].selected != nil) }
+        }
+    }
+
+    @Test func `the turns at other messages do not count`() async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        var lookup = lookup(store, [BusyDirectory()])
+        lookup.limits = LookupLimits(budget: .seconds(60), retention: .seconds(3600), retentionOfNone: .zero)
+        let addresses = try ["dave@example.com", "erin@example.com"].map { try AddressScope($0) }
+        // The addresses may have certificates when the next message is sent, so both must be asked again.
+        for (message, counts) in [([2], [1, 0]), ([3], [1, 0]), (nil, [1, 1])] as [([UInt8]?, [Int])] {
+            lookup.message = message
+            for count in counts {
+                let choices = try await lookup.choices(for: addresses, at: .judged).choices
+                #expect(choices.filter(\.isHeldByOutage).count == count)
+            }
         }
     }
 

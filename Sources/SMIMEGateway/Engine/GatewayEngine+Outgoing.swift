@@ -14,7 +14,7 @@ extension GatewayEngine {
 
     func decisions(on mail: GatewayMail, _ context: MailContext) async throws -> [PolicyDecision] {
         let recipients = try await addresses(context.recipients)
-        return try await filter(context).decisions(
+        return try await filter(mail, context).decisions(
             on: mail.source,
             structure: mail.structure,
             from: mail.sender,
@@ -24,7 +24,7 @@ extension GatewayEngine {
 
     func outgoing(_ mail: GatewayMail, _ context: inout MailContext) async throws -> ProcessedMail {
         let recipients = try await addresses(context.recipients)
-        let plan = try await filter(context).plan(
+        let plan = try await filter(mail, context).plan(
             mail.source,
             structure: mail.structure,
             from: mail.sender,
@@ -45,7 +45,7 @@ extension GatewayEngine {
         return ProcessedMail(Delivery(from: mail.sender.text, messages), services: context.services)
     }
 
-    private func filter(_ context: MailContext) async throws -> OutgoingFilter {
+    private func filter(_ mail: GatewayMail, _ context: MailContext) async throws -> OutgoingFilter {
         OutgoingFilter(
             store: store,
             time: .now,
@@ -55,6 +55,7 @@ extension GatewayEngine {
             flags: options.levels,
             honoursRequests: options.honoursRequests,
             host: try await host(),
+            message: mail.entry?.digest ?? mail.messageID.map { Array($0.utf8) },
             warn: context.warn
         )
     }

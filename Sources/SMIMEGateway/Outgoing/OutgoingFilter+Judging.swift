@@ -80,13 +80,14 @@ extension OutgoingFilter {
         var (named, seen): (Set<ExactText>, Set<EmailAddress>) = ([], [])
         let distinct = recipients.filter { named.insert(ExactText($0.text)).inserted }
         let recipients = distinct.filter { seen.insert($0).inserted }
-        let lookup = try await store.lookup(
+        var lookup = try await store.lookup(
             systemAnchors: systemAnchors,
             options: options,
             sources: sources,
             lists: FolderLists(warn: warn),
             revocation: revocation
         )
+        lookup.message = message
         let (time, options, subaddressing) = (time, lookup.options, try await store.subaddressing())
         let draft = QuestionDraft(
             flags: flags,

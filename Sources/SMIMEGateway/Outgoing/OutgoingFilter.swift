@@ -22,6 +22,7 @@ package struct OutgoingFilter: Sendable {
     private let ciphers: CipherPreferences?
     let honoursRequests: Bool
     let host: MailHost?
+    let message: [UInt8]?
     let warn: @Sendable (String) -> Void
 
     /// A filter that reads rules, keys and certificates from `store`, and validates certificates at `time`. Create a new
@@ -40,6 +41,8 @@ package struct OutgoingFilter: Sendable {
     ///     settings `encryption.…`.
     ///   - honoursRequests: whether requests in mail are honoured.
     ///   - host: the host that marks changed messages. Nil means that messages are not marked, and loops are not detected.
+    ///   - message: the same bytes at each attempt to send one message (`RecipientLookup.message`); nil if there is only one
+    ///     attempt.
     ///   - warn: called with warnings: about protection that is not possible, sources that cannot be queried, files that are
     ///     not revocation lists, and requests that are ignored or not understood.
     package init(
@@ -54,6 +57,7 @@ package struct OutgoingFilter: Sendable {
         ciphers: CipherPreferences? = nil,
         honoursRequests: Bool = true,
         host: MailHost? = nil,
+        message: [UInt8]? = nil,
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.store = store
@@ -67,6 +71,7 @@ package struct OutgoingFilter: Sendable {
         self.ciphers = ciphers
         self.honoursRequests = honoursRequests
         self.host = host
+        self.message = message
         self.warn = warn
     }
 

@@ -42,6 +42,9 @@ package struct RecipientLookup: Sendable {
     package var limits = LookupLimits.standard
     /// Whether remote sources are queried even if an answer is cached.
     package var ignoresCachedAnswers = false
+    /// The same bytes at each attempt to send one message, so that a message to many recipients does not wait forever if
+    /// remote sources are slow; nil if there is only one attempt.
+    package var message: [UInt8]?
     /// Returns the other addresses that may receive mail for an address, such as the address without its detail. If one of
     /// them belongs to an account of this store, remote sources are not queried about the address.
     package var ownForms: @Sendable (EmailAddress) -> [EmailAddress] = { _ in [] }
@@ -88,7 +91,7 @@ package struct RecipientLookup: Sendable {
         var warnings: [String] = []
         var outages: [AddressScope: [String]] = [:]
         var held: Set<AddressScope> = []
-        var remote = RemoteLookup(store, limits, isFresh: ignoresCachedAnswers, ownForms: ownForms)
+        var remote = RemoteLookup(store, limits, isFresh: ignoresCachedAnswers, for: message, ownForms: ownForms)
         for (index, source) in sources.enumerated() {
             var wanted = extent == .everything ? addresses : choices.filter(\.hasNoneOfItsOwn).map(\.address)
             if source is any RemoteSource, let needs {

@@ -13,6 +13,8 @@ struct RemoteLookup {
     private let limits: LookupLimits
     /// Whether sources are queried even if an answer is cached.
     private let isFresh: Bool
+    /// See `RecipientLookup.message`.
+    private let message: [UInt8]?
     /// Returns the other addresses that may receive mail for an address, such as the address without its detail. If one of
     /// them belongs to an account, sources are not queried about the address.
     private let ownForms: @Sendable (EmailAddress) -> [EmailAddress]
@@ -22,9 +24,11 @@ struct RemoteLookup {
         _ store: Store,
         _ limits: LookupLimits,
         isFresh: Bool,
+        for message: [UInt8]?,
         ownForms: @escaping @Sendable (EmailAddress) -> [EmailAddress]
     ) {
         self.store = store
+        self.message = message
         self.ownForms = ownForms
         self.limits = limits
         self.isFresh = isFresh
@@ -95,7 +99,8 @@ struct RemoteLookup {
         }
         if hasLittleTime { new.unasked.formUnion(new.late.filter { new.outages[$0]?.holdsMail == false }) }
         for address in new.unasked { turns.add([address], new.outages[address]?.reason ?? "", to: &new) }
-        turns.note(missing, new)
+        // Without an outage no further attempt is needed.
+        if !new.outages.isEmpty { turns.note(missing, new) }
         await keep(missing.compactMap { answerToKeep(new, about: $0) }, of: name)
         answer.found += new.found
         answer.warnings += new.warnings
@@ -155,7 +160,7 @@ struct RemoteLookup {
     private func pauses(_ name: String) -> SourcePauses { SourcePauses(of: "\(name) \(store.location.path)") }
 
     private func turns(_ name: String, _ kind: KnownRecipient.Source, expired: [KeptAnswer]) -> SourceTurns {
-        SourceTurns(of: "\(name) \(store.location.path)", kind, expired: expired)
+        SourceTurns(of: "\(name) \(store.location.path)", kind, for: message, expired: expired)
     }
 
     private func keep(_ answers: [KeptAnswer], of name: String) async {

@@ -1,14 +1,16 @@
 import Synchronization
 
-/// The addresses about which this process asked a source within the last days.
+/// The addresses about which this process asked a source at earlier attempts to send the same message.
 ///
 /// If there is no time to ask a source about all addresses of a message, mail to the others waits. This memory makes
 /// sure that it does not wait forever: the next attempt asks first about those that were not asked, and an address
 /// without a certificate does not have to be asked again for the same message. Nor does one with a certificate, because
-/// its cached answer is used even if it has expired.
+/// its cached answer is used even if it has expired. The turns at other messages do not count: meanwhile the source may have
+/// got a certificate.
 struct SourceTurns {
     private struct Place: Hashable {
         let source: String
+        let message: [UInt8]
         let address: AddressScope
     }
 
@@ -25,14 +27,16 @@ struct SourceTurns {
     private static let maximumCount = 10_000
 
     private let source: String
+    private let message: [UInt8]?
     private let kind: KnownRecipient.Source
     private let expired: [AddressScope: KeptAnswer]
 
     /// - Parameters:
     ///   - source: a name of the source that is different for each store.
+    ///   - message: see `RecipientLookup.message`; if nil, turns are not remembered.
     ///   - expired: the expired answers of the source that are used if there is no time to ask again.
-    init(of source: String, _ kind: KnownRecipient.Source, expired: [KeptAnswer]) {
-        (self.source, self.kind) = (source, kind)
+    init(of source: String, _ kind: KnownRecipient.Source, for message: [UInt8]?, expired: [KeptAnswer]) {
+        (self.source, self.message, self.kind) = (source, message, kind)
         self.expired = Dictionary(expired.map { ($0.address, $0) }) { first, _ in first }
     }
 
@@ -69,18 +73,24 @@ struct SourceTurns {
     }
 
     private func note(_ address: AddressScope, isSettled: Bool) {
+        guard let place = place(of: address) else { return }
         Self.all.withLock { all in
             if all.count >= Self.maximumCount {
                 let times = all.values.map(\.time).sorted()
                 let middle = times[times.count / 2]
                 all = all.filter { $0.value.time > middle }
             }
-            all[Place(source: source, address: address)] = Turn(time: .now, isSettled: isSettled)
+            all[place] = Turn(time: .now, isSettled: isSettled)
         }
     }
 
     private func turn(of address: AddressScope) -> Turn? {
-        let turn = Self.all.withLock { $0[Place(source: source, address: address)] }
+        guard let place = place(of: address) else { return nil }
+        let turn = Self.all.withLock { $0[place] }
         return turn.flatMap { ContinuousClock.now - $0.time < Self.memory ? $0 : nil }
+    }
+
+    private func place(of address: AddressScope) -> Place? {
+        message.map { Place(source: source, message: $0, address: address) }
     }
 }
