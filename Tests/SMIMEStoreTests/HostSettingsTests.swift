@@ -1,6 +1,7 @@
 import ByteStreams
 import Foundation
 import SMIMEStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
     }
 
     private func settings(_ environment: [String: String] = [:]) -> HostSettings {
-        HostSettings(file: path, environment: environment, keyFolder: "/k") { _ in true }
+        HostSettings(file: path, environment: environment, keyFolder: "/k") { _ in .there }
     }
 
     private func values(of text: String, mode: Int = 0o644) throws -> [String: String] {
@@ -76,7 +77,10 @@ import Testing
 
     @Test func `the file is the first that is named or there`() {
         func file(_ given: String?, _ environment: [String: String] = [:], there: Set<String> = []) -> String? {
-            HostSettings(file: given, environment: environment, keyFolder: "/k", exists: there.contains).file
+            HostSettings(file: given, environment: environment, keyFolder: "/k") {
+                there.contains($0) ? .there : .absent
+            }
+            .place?.current
         }
         let both: Set = ["/k/host.conf", "/etc/smime/host.conf"]
         #expect(file("/f", ["SMIME_HOST_SETTINGS": "/e"], there: both) == "/f")
@@ -96,6 +100,34 @@ import Testing
         #expect(mayExist("loop/host.conf"))
         try Data().write(to: folder.file("file"))
         #expect(mayExist("file") && !mayExist("file/host.conf"))
+    }
+
+    @Test func `a file that was there must stay, and one that cannot be reached is looked for again`() {
+        let presences = Mutex<[String: FileSource.Presence]>([:])
+        func set(_ key: FileSource.Presence, _ system: FileSource.Presence) {
+            presences.withLock { $0 = ["/k/host.conf": key, "/etc/smime/host.conf": system] }
+        }
+        func place() -> HostSettingsFile? {
+            HostSettings(file: nil, environment: [:], keyFolder: "/k") { path in
+                presences.withLock { $0[path, default: .absent] }
+            }.place
+        }
+        for later in [FileSource.Presence.there, .absent] {
+            let place = place()
+            // The first folder cannot be searched: it is not known which file counts.
+            set(.unknown, .there)
+            #expect(place?.current == "/k/host.conf" && place?.known == nil)
+            let file = later == .there ? "/k/host.conf" : "/etc/smime/host.conf"
+            set(later, .there)
+            #expect(place?.current == file && place?.known == file)
+            set(.absent, .absent)
+            #expect(place?.current == file && place?.known == file)
+        }
+        let none = place()
+        set(.unknown, .absent)
+        #expect(none?.current != nil)
+        set(.absent, .absent)
+        #expect(none?.current == nil && none?.known == nil)
     }
 
     @Test func `what the shared database says of a host does not count`() throws {

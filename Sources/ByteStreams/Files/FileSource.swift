@@ -49,13 +49,24 @@ package final class FileSource: ByteSource {
 
     deinit { close(descriptor) }
 
-    /// Whether there may be a file at `path`: false only if there is certainly none.
-    ///
-    /// A link whose target is missing, and a path in a folder that cannot be searched, may be a file.
-    package static func mayExist(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 || ![ENOENT, ENOTDIR].contains(errno)
+    /// Whether there is a file at a path.
+    package enum Presence: Sendable {
+        /// There is a file, or a link whose target may be missing.
+        case there
+        case absent
+        /// Unknown, for example because the folder cannot be searched.
+        case unknown
     }
+
+    /// Whether there is a file at `path`.
+    package static func presence(of path: String) -> Presence {
+        var status = stat()
+        guard lstat(path, &status) != 0 else { return .there }
+        return [ENOENT, ENOTDIR].contains(errno) ? .absent : .unknown
+    }
+
+    /// Whether there may be a file at `path`: false only if there is certainly none.
+    package static func mayExist(_ path: String) -> Bool { presence(of: path) != .absent }
 
     /// A duplicate of the descriptor if the file has no name and the source covers all of it; otherwise nil.
     func copyOfUnnamed() throws(StreamError) -> Int32? {

@@ -89,8 +89,7 @@ struct GlobalOptions: ParsableArguments {
             let settings = HostSettings(
                 file: hostSettings,
                 environment: ProcessEnvironment[HostSettings.variables],
-                keyFolder: home.keyFolder,
-                exists: FileSource.mayExist
+                keyFolder: home.keyFolder
             )
             let place = home.opened(by: source).with(settings)
             guard let url = storeURL ?? ProcessEnvironment[ProcessEnvironment.store], !url.isEmpty else {

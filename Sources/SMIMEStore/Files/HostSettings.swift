@@ -1,3 +1,4 @@
+package import ByteStreams
 import Foundation
 
 /// The settings of this host, if several hosts share a store: lines `KEY VALUE` or `KEY = VALUE` in a file that only this
@@ -25,25 +26,32 @@ package struct HostSettings: Equatable, Sendable {
     private static let passwordCredential = "smime-ldap-password"
     private static let maximumCount = 1 << 16
 
-    /// The path of the file; nil if there is none.
-    package let file: String?
+    /// The place of the file; nil if no file is used.
+    package let place: HostSettingsFile?
     /// The credential with the password for LDAP, used if no setting names a password file; nil if there is none.
     private let credential: String?
 
     /// No file and no credential.
-    package init() { (file, credential) = (nil, nil) }
+    package init() { (place, credential) = (nil, nil) }
 
     /// Finds the settings of the host: `file`, otherwise the file in the environment variable, otherwise a file beside the
     /// key, otherwise the file in /etc.
-    package init(file: String?, environment: [String: String], keyFolder: String, exists: (String) -> Bool) {
+    package init(
+        file: String?,
+        environment: [String: String],
+        keyFolder: String,
+        presence: @escaping @Sendable (String) -> FileSource.Presence = FileSource.presence
+    ) {
         let named = [file, environment[Self.variable]].lazy.compactMap(\.self).first { !$0.isEmpty }
-        self.file = named ?? Self.standardFiles(keyFolder: keyFolder).first(where: exists)
+        place =
+            named.map(HostSettingsFile.init(named:))
+            ?? HostSettingsFile(searching: ["\(keyFolder)/host.conf", Self.systemFile], presence)
         let credential = environment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(Self.passwordCredential)" }
-        self.credential = credential.flatMap { exists($0) ? $0 : nil }
+        self.credential = credential.flatMap { presence($0) == .absent ? nil : $0 }
     }
 
-    /// The files that are used if no file is named: the first one that is there.
-    package static func standardFiles(keyFolder: String) -> [String] { ["\(keyFolder)/host.conf", systemFile] }
+    /// The path of the file to read now; nil if there is none.
+    var file: String? { place?.current }
 
     /// Whether the setting `key` with `value` belongs to one host.
     package static func isHostSetting(_ key: String, value: String?) -> Bool {
