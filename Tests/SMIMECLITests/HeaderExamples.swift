@@ -66,12 +66,12 @@ struct HeaderExample: CustomTestStringConvertible, Sendable {
         guard isComplex else {
             return ["Content-Type: text/plain; charset=\"us-ascii\"\(mark)\(parameters)", ""] + plain
         }
+        let escaped = shown.joined(separator: "\r\n").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
         let division =
             shown.isEmpty
             ? []
             : [
-                "<div class=\"header-protection-legacy-display\">", "<pre>\(shown.joined(separator: "\r\n"))</pre>",
-                "</div>",
+                "<div class=\"header-protection-legacy-display\">", "<pre>\(escaped)</pre>", "</div>",
             ]
         return [
             "Content-Type: multipart/mixed; boundary=\"e4f\"\(parameters)", "", "--e4f",

@@ -102,7 +102,8 @@ extension HeaderField {
         let (pieces, end) = parameterPieces(lineEnd)
         for (number, piece) in pieces.enumerated() {
             let name = String(mail: piece.dropFirst().prefix { $0 != UInt8(ascii: "=") }.trimmingBlanks()).lowercased()
-            if number == 0 || !names.contains(name) { output += piece }
+            // The name of an extended or continued value ends in an asterisk and perhaps a number (RFC 2231 §3, §4).
+            if number == 0 || !names.contains(String(name.prefix { $0 != "*" })) { output += piece }
         }
         return output + end
     }

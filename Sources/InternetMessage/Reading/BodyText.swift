@@ -17,6 +17,12 @@ package struct BodyText: Sendable {
         self.isCut = isCut
         self.isDamaged = isDamaged
     }
+
+    /// `bytes`, from the body of `part` without its transfer encoding, as text. Invalid bytes are replaced by U+FFFD.
+    package static func decoded(_ bytes: [UInt8], of part: Entity) -> String {
+        let charset = part.contentType.parameters["charset"] ?? ""
+        return Charset.decode(bytes, charset: charset) ?? String(decoding: bytes, as: UTF8.self)
+    }
 }
 
 extension Entity {
@@ -39,9 +45,7 @@ extension Entity {
         }
         let isCut = bytes.count > limit
         if isCut { bytes.removeLast(bytes.count - limit) }
-        let charset = contentType.parameters["charset"] ?? ""
-        let text = Charset.decode(bytes, charset: charset) ?? String(decoding: bytes, as: UTF8.self)
-        return BodyText(text, isCut: isCut, isDamaged: isDamaged)
+        return BodyText(BodyText.decoded(bytes, of: self), isCut: isCut, isDamaged: isDamaged)
     }
 
     /// The decoded file name of the part; nil if there is none.

@@ -53,18 +53,24 @@ struct LegacyDisplayPart {
     }
 
     /// The part without its legacy display; nil if it has no legacy display.
-    func removing() throws -> LegacyDisplay.Edit? {
-        guard let rest = isHTML ? removingDivision() : removingLines() else { return nil }
+    ///
+    /// Only copies of `fields` are removed: any other text is the author's, and other programs may show it.
+    func removing(copiesOf fields: HeaderBlock.Fields) throws -> LegacyDisplay.Edit? {
+        guard let (copies, rest) = isHTML ? dividedAfterDivision() : dividedAfterLines(),
+            FieldCopies(copies).areOnly(fields)
+        else { return nil }
         return try edit(rest, isMarked: false) { $0 }
     }
 
-    /// Plain text without the lines up to the first empty line.
-    private func removingLines() -> [UInt8]? {
+    /// Plain text: the lines up to the first empty line, and the rest.
+    private func dividedAfterLines() -> (copies: String, rest: [UInt8])? {
         var start = 0
         while let end = text[start...].firstIndex(of: .lineFeed) {
-            let line = text[start..<end]
-            if line.trimmingBlanks().isEmpty { return Array(text[(end + 1)...]) }
-            start = end + 1
+            guard text[start..<end].trimmingBlanks().isEmpty else {
+                start = end + 1
+                continue
+            }
+            return (BodyText.decoded(Array(text[..<start]), of: part), Array(text[(end + 1)...]))
         }
         return nil
     }
@@ -78,20 +84,42 @@ struct LegacyDisplayPart {
         let element =
             lineEnd.bytes + Self.division + lineEnd.bytes + Array("<pre>\(shown)</pre>".utf8) + lineEnd.bytes
             + Array("</div>".utf8)
-        var place = 0
-        if let body = text.firstIndex(ofTag: "<body"), let end = text[body...].firstIndex(of: UInt8(ascii: ">")) {
-            place = end + 1
-        }
+        let place = startOfBody
         return text[..<place] + element + text[place...]
     }
 
-    private func removingDivision() -> [UInt8]? {
-        guard var start = text.firstIndex(ofTag: String(mail: Self.division)),
+    /// The offset after the `body` tag; 0 if there is none.
+    private var startOfBody: Int {
+        guard let body = text.firstIndex(ofTag: "<body"), let end = text[body...].firstIndex(of: UInt8(ascii: ">"))
+        else { return 0 }
+        return end + 1
+    }
+
+    /// HTML: the text of the division, which must be the first element of the body, and the page without the division.
+    private func dividedAfterDivision() -> (copies: String, rest: [UInt8])? {
+        let bodyStart = startOfBody
+        guard var start = text[bodyStart...].firstIndex(where: { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }),
+            text[start...].prefix(Self.division.count).equalsIgnoringCase(String(mail: Self.division)),
             let close = text[start...].firstIndex(ofTag: "</div>")
         else { return nil }
-        if start > 0, text[start - 1] == .lineFeed { start -= 1 }
-        if start > 0, text[start - 1] == .carriageReturn { start -= 1 }
-        return Array(text[..<start] + text[(close + 6)...])
+        let content = text[(start + Self.division.count)..<close]
+        guard Self.isPlain(content) else { return nil }
+        if start > bodyStart, text[start - 1] == .lineFeed { start -= 1 }
+        if start > bodyStart, text[start - 1] == .carriageReturn { start -= 1 }
+        let copies = MailHTML(BodyText.decoded(Array(content), of: part)).text
+        return (copies, Array(text[..<start] + text[(close + 6)...]))
+    }
+
+    /// The elements in a division that show nothing but their text.
+    private static let plainElements: Set<String> = ["b", "br", "code", "p", "pre", "span", "strong", "tt"]
+
+    /// Whether `html` has only text and plain elements.
+    private static func isPlain(_ html: ArraySlice<UInt8>) -> Bool {
+        html.indices.filter { html[$0] == UInt8(ascii: "<") }.allSatisfy { start in
+            let tag = html[(start + 1)...].drop { $0 == UInt8(ascii: "/") }
+            let name = tag.prefix { ![UInt8(ascii: ">"), UInt8(ascii: "/"), 0x09, 0x0A, 0x0D, 0x20].contains($0) }
+            return plainElements.contains(String(mail: name).lowercased())
+        }
     }
 
     /// The part with a different text; nil if its Content-Type cannot take the mark. The transfer encoding stays the same if it
@@ -188,20 +216,41 @@ package enum LegacyDisplay {
         guard !fields.isEmpty else { return nil }
         // An empty part has no header for the parameter. A part that begins at the delimiter of an outer multipart is empty
         // too, and text inserted into it would follow the parts of its parent.
-        let parts = message.mainBodyParts.filter { !$0.range.isEmpty && $0.contentType.parameters[parameter] == nil }
+        let parts = message.mainBodyParts.filter { !$0.range.isEmpty && !$0.isMarkedForLegacyDisplay }
         let edits = try parts.compactMap { part in
             try LegacyDisplayPart(part, in: source)?.adding(fields)
         }
         return edits.isEmpty ? nil : try splice(edits, into: source, message.range)
     }
 
-    /// `entity` without the copies of header fields that `adding` inserts; nil if there are no copies.
+    /// `entity` without the copies of its header fields that `adding` inserts; nil if there are no copies.
     ///
     /// - Throws: `MIMEError`, and errors of reading.
     package static func removing(from entity: Entity, in source: any ByteSource) throws -> (any ByteSource)? {
         let parts = entity.mainBodyParts.filter { $0.contentType.parameters[parameter] == "1" }
-        let edits = try parts.compactMap { try LegacyDisplayPart($0, in: source)?.removing() }
+        let edits = try parts.compactMap {
+            try LegacyDisplayPart($0, in: source)?.removing(copiesOf: entity.header.fields)
+        }
         return edits.isEmpty ? nil : try splice(edits, into: source, entity.range)
+    }
+
+    /// `message` without marks of a legacy display, which the author's program left in it; nil if there are none. With such a
+    /// mark, the recipient's program would not show the beginning of the text.
+    ///
+    /// - Throws: errors of reading.
+    static func unmarking(_ message: Entity, in source: any ByteSource) throws -> (any ByteSource)? {
+        let edits = message.mainBodyParts.filter { !$0.range.isEmpty && $0.isMarkedForLegacyDisplay }.map { part in
+            let (header, lineEnd) = (part.header, part.header.lineEnd)
+            let fields = header.fields.map { field in
+                field.isNamed("Content-Type")
+                    ? field.removingParameters([parameter], lineEnd) : field.terminatedBytes(lineEnd)
+            }
+            return Edit(
+                range: part.range.lowerBound..<part.bodyRange.lowerBound,
+                bytes: header.leadingBytes + fields.joined() + lineEnd.bytes
+            )
+        }
+        return edits.isEmpty ? nil : try splice(edits, into: source, message.range)
     }
 
     /// The Content-Type parameter that marks a part with a legacy display.
@@ -229,6 +278,9 @@ package enum LegacyDisplay {
 }
 
 extension Entity {
+    /// Whether the Content-Type says that the text begins with a legacy display.
+    fileprivate var isMarkedForLegacyDisplay: Bool { contentType.parameters[LegacyDisplay.parameter] != nil }
+
     /// The parts that mail programs show as the message's text.
     ///
     /// RFC 9787 §1.6.1 ("main body part")

@@ -39,6 +39,9 @@ struct DividedMessage: Sendable {
         var protection = policy.protection(isEncrypted: isEncrypted)
         let hidesFields = protection?.hidesFields(of: message.header, omitting: omitted) ?? false
         if message.protection != nil, !hidesFields { protection = nil }
+        if message.protection == nil, protection != nil, let clean = try LegacyDisplay.unmarking(message, in: source) {
+            (message, source) = (try MIMEReader.message(in: clean), clean)
+        }
         // The text of a protected message is the text of its signature, so nothing is inserted there.
         if message.protection == nil, let wanted = protection, policy.hasLegacyDisplay {
             let hidden = wanted.hiddenFields(of: message.header).filter { field in

@@ -74,6 +74,22 @@ import Testing
         #expect(text == mail)
     }
 
+    @Test(
+        arguments: ["hp-legacy-display=\"1\"", "hp-legacy-display*=us-ascii''1", "hp-legacy-display=1; charset=utf-8"],
+        [HeaderPolicy(), HeaderPolicy(confidentiality: .baseline, hasLegacyDisplay: true)]
+    )
+    func `a mark of a legacy display that the author left hides no text from the recipient`(
+        mark: String,
+        policy: HeaderPolicy
+    ) async throws {
+        func mail(_ type: String) -> String {
+            Self.fields + "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=M\r\n\r\n--M\r\n"
+                + "Content-Type: text/plain\(type)\r\n\r\nSubject: the plan\r\n\r\nSecond.\r\n--M--\r\n"
+        }
+        let rest = mark.contains("charset") ? "; charset=utf-8" : ""
+        #expect(try await decrypted(encrypted(mail("; \(mark)").bytes, policy)).text == mail(rest))
+    }
+
     @Test func `mail with a very long header hides its subject`() async throws {
         let references = String(repeating: "\r\n <0123456789012345678901234567890123456789@example.com>", count: 5_000)
         let mail = Self.fields + "References:\(references)\r\n\r\nhello\r\n"

@@ -61,19 +61,54 @@ import Testing
 
     /// RFC 9788 Appendix E.1 and E.2.
     @Test func `the legacy display part of the examples in RFC 9788 is removed`() throws {
+        let subject = "Subject: Dinner plans\n"
         let plain =
-            "Content-Type: text/plain; charset=\"us-ascii\"; hp-legacy-display=\"1\";\n hp=\"cipher\"\n\nSubject: Dinner plans\n\nLet's meet\n"
+            "\(subject)Content-Type: text/plain; charset=\"us-ascii\"; hp-legacy-display=\"1\";\n hp=\"cipher\"\n\n\(subject)\nLet's meet\n"
         let (entity, source) = try read(plain)
         let removed = try #require(try LegacyDisplay.removing(from: entity, in: source))
-        #expect(try text(removed) == "Content-Type: text/plain; charset=\"us-ascii\";\n hp=\"cipher\"\n\nLet's meet\n")
+        #expect(
+            try text(removed)
+                == "\(subject)Content-Type: text/plain; charset=\"us-ascii\";\n hp=\"cipher\"\n\nLet's meet\n"
+        )
         let html =
-            "Content-Type: text/html; hp-legacy-display=\"1\"; hp=\"cipher\"\n\n<html><body>\n<div class=\"header-protection-legacy-display\">\n<pre>Subject: Dinner plans</pre>\n</div>\n<p>\nLet's meet</p></body></html>\n"
+            "\(subject)Content-Type: text/html; hp-legacy-display=\"1\"; hp=\"cipher\"\n\n<html><body>\n<div class=\"header-protection-legacy-display\">\n<pre>Subject: Dinner plans</pre>\n</div>\n<p>\nLet's meet</p></body></html>\n"
         let (page, pageSource) = try read(html)
         let rest = try #require(try LegacyDisplay.removing(from: page, in: pageSource))
         #expect(
             try text(rest)
-                == "Content-Type: text/html; hp=\"cipher\"\n\n<html><body>\n<p>\nLet's meet</p></body></html>\n"
+                == "\(subject)Content-Type: text/html; hp=\"cipher\"\n\n<html><body>\n<p>\nLet's meet</p></body></html>\n"
         )
+    }
+
+    private static let division = "<div class=\"header-protection-legacy-display\">"
+
+    /// Texts with the mark that must stay unchanged, because they are not only copies of fields.
+    @Test(arguments: [
+        ("plain", "First paragraph that matters.\n\nSecond.\n"),
+        ("plain", "Subject: x\nI owe you 1000.\n\nI owe you 10.\n"),
+        ("plain", "Subject: y\n\nhello\n"),
+        ("plain", "To: bob@example.com\n\nhello\n"),
+        ("plain", "\nhello\n"),
+        ("html", "<!-- \(division) --><b>Pay 1000</b><!-- </div> --><p>hello</p>"),
+        ("html", "<p>Pay 1000</p>\(division)<pre>Subject: x</pre></div><p>hello</p>"),
+        ("html", "\(division)<pre>Subject: x</pre><img src=\"cid:1\"></div><p>hello</p>"),
+        ("html", "\(division)<div>Subject: x</div><p>Pay 1000</p></div>"),
+        ("html", "\(division)<pre>Pay: 1000</pre></div><p>hello</p>"),
+        ("html", "<a title='\(division)<pre>Subject: x</pre></div>'>hello</a>"),
+    ])
+    func `marked text that is no copy of the header is never removed`(type: String, body: String) throws {
+        let header = "Subject: x\nContent-Type: text/\(type); hp=\"cipher\"; hp-legacy-display=\"1\"\n\n"
+        let (message, source) = try read(header + body)
+        #expect(try LegacyDisplay.removing(from: message, in: source) == nil)
+    }
+
+    @Test func `copies may be folded, and encoded words decoded`() throws {
+        let copies = "subject:  Gr\u{FC}\u{DF}e\n an  alle\nFrom: Alice <alice@example.com>\n"
+        let header =
+            "From: Alice\n <alice@example.com>\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?= an alle\nContent-Type: text/plain; charset=utf-8; hp-legacy-display=1\n\n"
+        let (message, source) = try read(header + copies + "\nhello\n")
+        let removed = try #require(try LegacyDisplay.removing(from: message, in: source))
+        #expect(try text(removed).hasSuffix("charset=utf-8\n\nhello\n"))
     }
 
     @Test func `attachments and unmarked text stay unchanged`() throws {
