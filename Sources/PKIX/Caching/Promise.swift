@@ -11,7 +11,7 @@ package final class Promise<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Fulfils the promise with `value`. Later calls have no effect.
+    /// Provides `value`. Later calls have no effect.
     package func fulfil(_ value: Value) {
         let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
             guard state.value == nil else { return nil }

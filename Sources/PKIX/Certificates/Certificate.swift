@@ -45,11 +45,11 @@ public struct Certificate: Sendable {
     public let isCertificateAuthority: Bool
     /// The identifier of the certificate's key (RFC 5280 §4.2.1.2); nil if that extension is absent.
     package let subjectKeyIdentifier: [UInt8]?
-    /// The identifier of the issuer's key (RFC 5280 §4.2.1.1); nil if that extension is absent.
+    /// The identifier of the issuer's key (RFC 5280 §4.2.1.1); nil if the certificate does not contain it.
     package let authorityKeyIdentifier: [UInt8]?
     /// The DER of the SMIMECapabilities in the certificate (RFC 4262); nil if absent or unreadable.
     package let capabilitiesEncoding: [UInt8]?
-    /// The dotted OIDs of the certificate policies (RFC 5280 §4.2.1.4).
+    /// The dotted OIDs of the first `maximumNames` certificate policies (RFC 5280 §4.2.1.4); empty if they are unreadable.
     let policies: [String]
     /// The encoding of the NameConstraints, which may be malformed; nil if that extension is absent.
     let nameConstraints: [UInt8]?

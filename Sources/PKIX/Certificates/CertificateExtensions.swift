@@ -19,7 +19,7 @@ struct CertificateExtensions {
     private(set) var hasMalformedAddress = false
     /// The DER of the SMIMECapabilities (RFC 4262); nil if absent or unreadable.
     private(set) var capabilities: [UInt8]?
-    /// The dotted OIDs of the certificate policies; empty if they are unreadable.
+    /// The dotted OIDs of the first `Certificate.maximumNames` certificate policies; empty if they are unreadable.
     private(set) var policies: [String] = []
     /// The DER of the NameConstraints.
     private(set) var nameConstraints: [UInt8]?

@@ -35,8 +35,8 @@ package enum KeyMaterial: Sendable {
 
     /// The certificates in `bytes`, and whether everything in `bytes` could be read.
     ///
-    /// Unlike `read`, this ignores malformed PEM blocks, and malformed certificates in PKCS#7 files, for bytes to which
-    /// others can add: what they add must not hide the other certificates.
+    /// Unlike `read`, this function ignores malformed PEM blocks and malformed certificates in PKCS#7 files. If other people
+    /// can add to the bytes, their additions must not hide the certificates.
     package static func certificates(in bytes: [UInt8]) -> (certificates: [Certificate], isComplete: Bool) {
         func certificates(_ items: [KeyMaterial]) -> [Certificate] {
             items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
@@ -72,7 +72,7 @@ package enum KeyMaterial: Sendable {
     /// Whether `bytes` contain the BEGIN mark of a PEM block of any kind.
     package static func isPEM(_ bytes: [UInt8]) -> Bool { PEM.isPEM(bytes) }
 
-    /// Whether a file that begins with `head` may hold a private key: PKCS#12 or a private key, in one of the formats of `read`.
+    /// Whether a file that begins with `head` may hold a private key: PKCS#12 or a private key, in a format of `read`.
     package static func mayHoldPrivateKey(_ head: [UInt8]) -> Bool {
         guard head.starts(with: byteOrderMark) else { return mayBePrivateKey(head) }
         var text = Array(head.dropFirst(byteOrderMark.count))
@@ -83,7 +83,7 @@ package enum KeyMaterial: Sendable {
     private static func mayBePrivateKey(_ head: [UInt8]) -> Bool {
         // The text before a PEM block may begin with the character 0, which is also the first byte of DER.
         if PEM.mayHoldPrivateKey(head) || mayBePrivateKey(der: head) { return true }
-        // If the head ends after the first character of a group, another character makes it base64.
+        // If the head ends after the first character of a group of four, another character makes it valid base64.
         guard var der = bareBase64(head) ?? bareBase64(head + [UInt8(ascii: "A")]) else { return false }
         defer { der.wipe() }
         return mayBePrivateKey(der: der)
@@ -155,7 +155,7 @@ package enum KeyMaterial: Sendable {
         }
     }
 
-    /// Recognises a DER or BER structure by its first elements; nil for any other structure.
+    /// Recognizes a DER or BER structure by its first elements; nil for any other structure.
     private static func item(_ der: [UInt8]) throws(CMSError) -> [KeyMaterial]? {
         guard let fields = try? ElementExtent.elements(of: der, limit: 4) else { return nil }
         switch fields.map(\.identifier) {
@@ -205,7 +205,7 @@ private enum CertificateBundle {
             _ = try fields.next(.integer)
             _ = try fields.next(.set)
             _ = try fields.next(.sequence)
-            // Elements with context tags are other kinds of certificates than X.509, or revocation lists.
+            // Elements with context tags are certificates or revocation data of other kinds than X.509.
             let certificates = try fields.optional(.context(0))?.children().filter { $0.identifier == .sequence } ?? []
             let lists = try fields.optional(.context(1))?.children().filter { $0.identifier == .sequence } ?? []
             let infos = try fields.optional(.set)?.children().prefix(maximumSigners) ?? []

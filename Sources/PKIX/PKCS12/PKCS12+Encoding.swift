@@ -149,7 +149,7 @@ private struct PKCS12Writer {
         ].derSet()
     }
 
-    /// A new encryption scheme with its own initialisation vector, and its AlgorithmIdentifier.
+    /// A new encryption scheme with its own initialization vector, and its AlgorithmIdentifier.
     private func freshScheme() throws -> (PasswordEncryption, algorithm: [UInt8]) {
         let algorithm = try compatibility == .modern ? pbes2() : tripleDES()
         return (try PasswordEncryption(AlgorithmIdentifier(berEncoded: algorithm)), algorithm)
@@ -157,7 +157,7 @@ private struct PKCS12Writer {
 
     private func tripleDES() throws -> [UInt8] {
         var ownSalt = try randomBytes(count: 8)
-        // gpgsm 2.2 derives a wrong key for one salt in 128, and a file has two salts.
+        // gpgsm 2.2 derives a wrong key for one salt in 128, and a file has at least two salts.
         while try PKCS12KDF.isMisreadByGpgsm(form.bmp, ownSalt, iterations: compatibility.iterations) {
             ownSalt = try randomBytes(count: 8)
         }

@@ -41,8 +41,7 @@ package struct PKCS12MAC {
 
     package init(_ algorithm: Algorithm, value: [UInt8]) { (self.algorithm, self.value) = (algorithm, value) }
 
-    /// The digest of a MAC: a digest that is also used for signatures, or a truncated digest of FIPS 180-4, which is used
-    /// only here.
+    /// The digest of a MAC: a digest that is also used for signatures, or a truncated SHA-512 (FIPS 180-4), which is not.
     private static func digest(_ oid: ASN1ObjectIdentifier) -> (name: String, byteCount: Int)? {
         switch oid {
         case [2, 16, 840, 1, 101, 3, 4, 2, 5]: ("SHA2-512/224", 28)

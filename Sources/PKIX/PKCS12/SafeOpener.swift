@@ -7,7 +7,7 @@ struct SafeOpener {
     private(set) var certificates: [(certificate: Certificate, friendlyName: String?)] = []
     private(set) var certificateLists: [CertificateList] = []
     private(set) var problems: [Problem] = []
-    /// Why the first key or part that is ignored cannot be read; nil if nothing is ignored for such a reason.
+    /// The error of the first key or part that was ignored because it cannot be read; nil if there is none.
     private(set) var failure: CMSError?
 
     private var budget: DerivationBudget

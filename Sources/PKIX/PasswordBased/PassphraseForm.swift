@@ -5,7 +5,8 @@ package import LibCrypto
 ///
 /// Programs convert passphrases in different ways. PBES2 takes UTF-8, and PKCS#12's own schemes take a BMPString with a
 /// terminator (RFC 7292 appendix B.1). An empty passphrase may be encoded as absent. Accented letters may be composed or
-/// decomposed. Some programs widen bytes to a BMPString, or give PBES2 the BMPString. Therefore several forms are tried.
+/// decomposed. Some programs widen bytes to a BMPString, or give PBES2 the BMPString or Latin-1. Therefore several forms
+/// are tried.
 package struct PassphraseForm: Sendable {
     /// The bytes for PBES1, PBES2 and PBMAC1.
     package let utf8: SecretBytes

@@ -70,7 +70,7 @@ extension PasswordEncryption {
         return (cipher, .pbes2(function, iv: iv))
     }
 
-    /// The initialisation vector: alone in most schemes, followed by a key length in CAST5 (RFC 2984 §3.1).
+    /// The initialization vector: alone in most schemes, followed by a key length in CAST5 (RFC 2984 §3.1).
     private static func iv(_ node: ASN1Node) throws -> [UInt8] {
         guard node.identifier == .sequence else { return try node.octets() }
         var fields = try ElementReader(node)

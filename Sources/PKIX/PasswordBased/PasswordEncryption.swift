@@ -22,7 +22,7 @@ struct PasswordEncryption: Sendable {
         var effectiveBits: Int?
     }
 
-    /// How the key and the initialisation vector are derived.
+    /// How the key and the initialization vector are derived.
     enum Derivation: Sendable {
         /// PBKDF1 with the digest (RFC 8018 §6.1).
         case pbes1(DigestAlgorithm, salt: [UInt8], iterations: Int)
@@ -41,7 +41,7 @@ struct PasswordEncryption: Sendable {
     let cipher: Cipher
     let derivation: Derivation
 
-    /// Whether both schemes are PBES2 and derive the same key from a passphrase; their initialisation vectors may differ.
+    /// Whether both schemes are PBES2 and derive the same key from a passphrase; their initialization vectors may differ.
     func sharesKey(with other: PasswordEncryption) -> Bool {
         guard case .pbes2(let function, _) = derivation, case .pbes2(let others, _) = other.derivation else {
             return false
@@ -57,7 +57,7 @@ struct PasswordEncryption: Sendable {
         return switch derivation {
         case .pbes1(_, _, let iterations): DerivationCost(iterations, count: block, blockCount: block)
         case .pkcs12(_, let iterations):
-            // The key and the initialisation vector are derived separately, and no vector is longer than a block.
+            // The key and the initialization vector are derived separately, and no vector is longer than a block.
             DerivationCost(iterations, count: cipher.keyCount + min(cipher.ivCount, 1) * block, blockCount: block)
         case .pbes2(let function, _): try function.cost(count: cipher.keyCount)
         }

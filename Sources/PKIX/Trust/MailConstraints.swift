@@ -83,7 +83,7 @@ struct MailConstraints {
     enum Finding {
         /// libcrypto's own check is sufficient.
         case nothing
-        /// Every address is allowed, and the constraints concern only addresses.
+        /// Every address is allowed, even if libcrypto does not permit it. All permitted subtrees are for addresses.
         case allAllowed
         /// An authority in the path must not issue a certificate for this address.
         case violation(String)
@@ -94,17 +94,17 @@ struct MailConstraints {
         guard let leaf = path.first, !constraints.isEmpty else { return .nothing }
         let addresses = leaf.addresses + leaf.subject.emailAddresses
         // libcrypto itself checks domains in U-labels.
-        let unlike = leaf.internationalAddresses.filter { !MailName($0).domain.utf8.allSatisfy { $0 < 0x80 } }
+        let withULabels = leaf.internationalAddresses.filter { !MailName($0).domain.utf8.allSatisfy { $0 < 0x80 } }
         let forbidden = addresses.first { address in
-            constraints.contains { !$0.allows(address) && (!$0.excluded.isEmpty || !unlike.contains(address)) }
+            constraints.contains { !$0.allows(address) && (!$0.excluded.isEmpty || !withULabels.contains(address)) }
         }
         if let forbidden { return .violation(forbidden) }
-        let others = leaf.internationalAddresses.first { address in
+        let forbiddenMailbox = leaf.internationalAddresses.first { address in
             constraints.contains { !$0.allows(international: address) }
         }
-        if let others { return .violation(others) }
+        if let forbiddenMailbox { return .violation(forbiddenMailbox) }
         let isUnlikeLibcrypto = !leaf.internationalAddresses.isEmpty || constraints.contains(where: \.permitsRooted)
-        let isAllowed = isUnlikeLibcrypto && unlike.isEmpty
+        let isAllowed = isUnlikeLibcrypto && withULabels.isEmpty
         return isAllowed && constraints.allSatisfy { !$0.permitsOthers } ? .allAllowed : .nothing
     }
 }

@@ -39,7 +39,8 @@ package struct OCSPResponse: Sendable {
     /// The status of one certificate.
     struct Answer {
         let status: RevocationCheck.Status
-        /// Whether the validation time is between thisUpdate and nextUpdate, with a tolerance of five minutes.
+        /// Whether the validation time is between thisUpdate and nextUpdate, with a tolerance of five minutes. If there is no
+        /// nextUpdate, the period ends seven days after thisUpdate.
         let isCurrent: Bool
         /// The period in which the answer is valid.
         let lifetime: Lifetime

@@ -192,7 +192,8 @@ struct PathBuilder {
             found += ofSystem.certificates.map { ($0, isAnchor: true) }
             unreadableAnchors = unreadableAnchors ?? ofSystem.unreadable
         }
-        // Anyone can make certificates for an authority's key, with the anchor as their issuer's name.
+        // Anyone can make certificates for an authority's key that name the anchor as their issuer. If there are several
+        // certificates, those that the anchor really signed come first.
         let isSeveral = found.count { !$0.isAnchor } > 1
         func rank(_ candidate: (Certificate, isAnchor: Bool)) -> Int {
             let key = candidate.0.subjectKeyIdentifier

@@ -87,7 +87,8 @@ struct PathCheck {
         }
         return ChainVerdict.Revocation(
             status: verdict.status == .good && !unreadable.isEmpty ? .unknown : verdict.status,
-            // An unreadable list in the message hides none of these sentences, although the code is the same.
+            // `unreadable` is added afterwards, so that an unreadable list in the message, which has the same code, does not
+            // hide these sentences.
             problems: verdict.problems.worstOfEachCode + unreadable,
             unknownPlaces: verdict.unknownPlaces,
             isFirstRevoked: verdict.isFirstRevoked,

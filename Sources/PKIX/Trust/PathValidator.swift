@@ -50,7 +50,7 @@ package struct PathValidator: Sendable {
         at date: Date,
         detail: TrustStore.Detail = .everything
     ) -> ChainVerdict {
-        // No time is earlier or later than one that is not a number, so no certificate would seem to have expired.
+        // A time that is not a number is neither earlier nor later than any other, so every certificate would seem to be valid.
         let date = date.timeIntervalSince1970.isNaN ? .distantPast : date
         let key = VerdictCacheKey(
             store: store,

@@ -12,7 +12,6 @@ package struct PathVerification {
     /// Whether libcrypto checked the whole path, or the check was unnecessary.
     private(set) var isComplete = true
 
-    /// - Parameter budget: the budget for the verification.
     init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, budget: WorkBudget) {
         let cost = PathCost(path.certificates)
         // libcrypto would take long to read such a certificate, for each signature.

@@ -18,7 +18,7 @@ struct RevocationListChoice {
 
     /// How a list is relevant to the validation time.
     enum Role: Hashable {
-        /// The list was not issued after the validation time. Certificates on the list are revoked, even if the list
+        /// The list was issued at or before the validation time. Certificates on the list are revoked, even if the list
         /// itself has expired.
         case past
         /// The list is the first of those issued after the validation time. Together with the newest list, it shows which

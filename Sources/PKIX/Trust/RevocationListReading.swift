@@ -66,7 +66,7 @@ struct RevocationListReading {
                 let found = status(place, by: asked.map(\.list), isLater: isLater)
                 if found == .revoked || found != .good && item.isOfIssuer(issuer) { statuses[place] = .revoked }
             }
-            // libcrypto treats a certificate with such an entry in a complete list as not revoked.
+            // libcrypto treats a certificate with a removeFromCRL entry in a complete list as not revoked.
             if statuses[place] == .good, complete.contains(where: { $0.list.removesHold(of: certificate) }) {
                 let text = "a complete revocation list has a removeFromCRL entry, which only delta lists may have, for"
                 statuses[place] = .unknown("\(text) \(certificate.subject)")

@@ -83,14 +83,15 @@ struct RevocationLists {
         selection.signers =
             admitsOthers
             ? issued.prefix(Self.maximumSigners).filter { other in
-                // libcrypto prefers a certificate that is valid now, although it may not permit signing lists.
+                // libcrypto prefers another certificate of the authority that is valid at `date`, even if that certificate does
+                // not permit signing lists.
                 !replaceable.contains { isOther(other, of: path[$0], for: path[$0 - 1]) }
             } : []
         let named = Dictionary(grouping: path + selection.signers, by: \.subject.canonical)
         if let choice {
             choose(with: choice, named, for: path, into: &selection)
         } else {
-            // Without the certificate of a possible signer, the signature cannot be verified.
+            // Lists without the certificate of a possible signer are left out, because their signatures cannot be verified.
             for list in all {
                 if let selected = select(list, named, in: path, selection: &selection) {
                     selection.lists.append(selected)
@@ -131,8 +132,8 @@ struct RevocationLists {
         }
     }
 
-    /// Returns `list` with its signer; nil if `signer(of:)` finds none, or if the list's extensions are unreadable, which is
-    /// added to `selection`.
+    /// Returns `list` with its signer; nil if `signer(of:)` finds none, or if the list's extensions are unreadable. In the
+    /// second case, the list is added to the unreadable lists of `selection`.
     private func select(
         _ list: CertificateList,
         _ named: [EncodingKey: [Certificate]],
@@ -147,9 +148,9 @@ struct RevocationLists {
         }
     }
 
-    /// The certificate in `issuers` that signed `list`; nil if there is none. The reason is then added to `selection`, unless
-    /// no certificate in `issuers` has the key that is known to have signed the list, or the key identifier that the list
-    /// names.
+    /// The certificate in `issuers` that signed `list`; nil if there is none. The reason is then added to `selection`. But
+    /// nothing is added if the list belongs to another authority: all `issuers` have other keys than the one that is known to
+    /// have signed the list, or other key identifiers than the list names.
     ///
     /// libcrypto assumes that the signer is the certificate of the path that the list names. If that certificate did not sign
     /// the list, the list is treated as forged, even if another authority with the same name signed it. Otherwise the list
