@@ -36,9 +36,10 @@ public struct SMIMEError: Error, Sendable {
     /// The party that can resolve the error.
     public var kind: Kind { code.kind }
 
-    /// The party that can resolve an error. It determines the gateway's reply to outgoing mail, with two exceptions:
+    /// The party that can resolve an error. It determines the gateway's reply to outgoing mail, with these exceptions:
     /// - An error of the kind `input` or `recipient` that is not about the mail itself gets 451 4.3.0.
     /// - The code `unusableSigner` gets 550 5.7.1.
+    /// - The codes `loop`, `mustBeEncrypted` and `deferred` of the module SMIMEGateway have replies of their own.
     @nonexhaustive
     public enum Kind: String, Sendable {
         /// The message or file does not have the expected format: 554 5.6.0.

@@ -41,8 +41,8 @@ enum HeaderFieldKind {
     ]
 
     /// The fields that a gateway restores from an encrypted header: fields that people read, or that mail programs use for
-    /// threading. Scanners, lists and filters rely on the other fields, so these must not come from content that scanners
-    /// could not read.
+    /// threading. Scanners, lists and filters rely on the other fields, so those fields must not come from content that
+    /// scanners could not read.
     static let gatewayNames: Set = [
         "cc", "comments", "date", "from", "in-reply-to", "keywords", "message-id", "references", "reply-to", "subject",
         "to",

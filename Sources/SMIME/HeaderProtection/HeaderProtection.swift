@@ -32,7 +32,7 @@ package struct HeaderProtection: Hashable, Sendable {
         }
     }
 
-    /// Whether a field of `header`, apart from those called `omitted`, is completely or partly hidden outside.
+    /// Whether a field of `header` whose name is not in `omitted` is completely or partly hidden outside.
     func hidesFields(of header: HeaderBlock, omitting omitted: Set<String>) -> Bool {
         header.fields.contains { field in
             HeaderFieldKind(field) == .message && !omitted.contains { field.isNamed($0) }

@@ -6,8 +6,9 @@ package import InternetMessage
 ///
 /// Decryption must restore exactly the message that was encrypted. Therefore each new outer field is written at the place of
 /// the first original field with the same name, and `join` puts the original field back there. Without header protection a
-/// moved field leaves a placeholder with its number, unless a new outer field marks its place, or the field follows
-/// another moved field. If the message had no MIME-Version, the added field has a recognizable form, and `join` removes it.
+/// moved field whose place no new outer field marks leaves a placeholder with its number. A field directly after another
+/// moved field needs none. If the message had no MIME-Version, the added field has a recognizable form, and `join` removes
+/// it.
 ///
 /// RFC 8551 §3.1, RFC 9788 §2
 package struct HeaderSplit: Sendable {
@@ -42,8 +43,8 @@ package struct HeaderSplit: Sendable {
     ///   - omitting: names of fields to omit both outside and inside, such as `Bcc`.
     ///   - protection: how the fields are copied inside. No field is copied if the Content-Type cannot be parsed, so that
     ///     it cannot announce the copies, or if the inner header would be too long.
-    ///   - hiding: how fields are hidden outside if none is copied, because the entity is a wrapped message (`wrapped(omitting:)`)
-    ///     that contains all of them.
+    ///   - hiding: how fields are hidden outside if none is copied, because the entity is a wrapped message
+    ///     (`wrapped(omitting:)`) that contains all of them.
     package init(
         _ header: HeaderBlock,
         omitting: Set<String> = [],

@@ -103,8 +103,8 @@ public struct ProtectedHeader: Sendable {
     /// The fields of a message that was already signed when its fields were hidden. `layer` is the header of the signed message
     /// inside the encryption; `own` is the header inside the signature, or nil if that has no fields.
     ///
-    /// The signed fields have precedence. Unless they are all fields of the message, `layer` adds the other ones; otherwise only
-    /// fields that exist nowhere else, because they are left out of the outer header.
+    /// The signed fields have precedence. If they are not all fields of the message, `layer` adds the others. If they are,
+    /// `layer` adds only fields that are left out of the outer header, because they exist nowhere else.
     ///
     /// - Throws: `MIMEError.limitExceeded` if the header becomes too long.
     init(_ own: ProtectedHeader?, inside layer: ProtectedHeader) throws(MIMEError) {

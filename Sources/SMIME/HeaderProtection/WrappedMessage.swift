@@ -2,10 +2,10 @@ import ByteStreams
 import InternetMessage
 
 extension LocatedEntity {
-    /// This message inside a message/rfc822, which has the same fields outside.
+    /// This message inside a message/rfc822 that has the same fields outside, where `HeaderSplit` can hide them.
     ///
-    /// This hides fields of a message whose own header cannot hold their copies. The wrapped message has all fields that header
-    /// protection would copy, so nothing is lost.
+    /// Used for a message whose own header cannot hold copies of the hidden fields. The wrapped message has all fields that
+    /// header protection would copy, so nothing is lost.
     ///
     /// RFC 8551 §3.1
     ///

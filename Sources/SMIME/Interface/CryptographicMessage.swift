@@ -106,8 +106,8 @@ public enum CryptographicMessage {
 
     /// Verifies the signature over `content`, or over the content in the object. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `.file`, `.cancelled`, and the provider's errors as for `Message.opened`. A malformed object is a problem in the
-    ///   report.
+    /// - Throws: `.file`, `.cancelled`, and the provider's errors as for `Message.opened`. A malformed object is a problem in
+    ///   the report.
     public static func verify(
         _ signature: some Sequence<UInt8>,
         of content: Content? = nil,

@@ -90,8 +90,7 @@ extension PrivateKey {
 extension PKCS12 {
     /// Reads everything in a PKCS#12 file (RFC 7292).
     ///
-    /// Takes up to a third of a second, because the format makes guessing the passphrase slow on purpose: see
-    /// `SMIMEExecutor`.
+    /// This can take a second or more, because the format makes guessing the passphrase slow on purpose: see `SMIMEExecutor`.
     ///
     /// - Throws: `.wrongPassphrase`, `.malformed`, `.unsupported`, `.limitExceeded`, `.noKeyPair`
     public init(_ bytes: some Sequence<UInt8>, passphrase: String?) throws(SMIMEError) {
@@ -182,8 +181,8 @@ extension Certificate {
 
     /// The problems that prevent using the certificate for `purpose`, independent of its chain; empty if there are none.
     ///
-    /// Checks key usage and purpose, validity, the strength of the key, whether libcrypto supports the key, and for encryption
-    /// whether the certificate is that of an authority. `TrustStore.problems(of:for:with:at:)` judges the chain.
+    /// Checks key usage and purpose, validity, the strength of the key, whether libcrypto supports the key, and whether the
+    /// certificate is that of an authority. `TrustStore.problems(of:for:with:at:)` judges the chain.
     public func problems(for purpose: KeyPurpose, at time: Date = .now) -> [Problem] {
         CertificateFitness.problems(of: self, for: purpose, at: time)
     }

@@ -145,7 +145,7 @@ package struct EncryptedLayer: Sendable {
     }
 }
 
-/// Plaintext whose integrity was checked, or a substitute, and the header at its start.
+/// Plaintext whose integrity was checked, or a substitute if the padding was wrong, and the header at its start.
 struct Plaintext: Sendable {
     let content: CheckedContent
     /// The header of the decrypted entity. In mail, clean text without a header gets one. Nil for other plaintext that is

@@ -114,8 +114,8 @@ public struct Message: Sendable {
     /// If the task is cancelled, writing ends between two pieces. After an error the pieces that were written must not be used.
     ///
     /// - Throws: `.malformed` for a message that other programs interpret differently or that mail transport would change,
-    ///   `.limitExceeded` for too deep nesting, `.unsupported` for a key that cannot be used or if `encrypted` got no recipients,
-    ///   `.file`, `.cancelled`; `.callback` with the error that `sink` throws, unless that is an `SMIMEError`.
+    ///   `.limitExceeded` for too deep nesting, `.unsupported` for a key that cannot be used or if `encrypted` got no
+    ///   recipients, `.file`, `.cancelled`; `.callback` with the error that `sink` throws, unless that is an `SMIMEError`.
     public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
 
     /// Writes the message into a file of mode 0600. The file appears only when it is complete, unless `path` is a pipe or

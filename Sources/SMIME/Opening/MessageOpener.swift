@@ -71,7 +71,8 @@ package struct MessageOpener: Sendable {
     ///   - keepingSignatures: whether a signature inside the encryption is judged and stays in the message, including its
     ///     content, so that the recipient can judge it, too.
     ///   - onlyAuthenticated: whether content is decrypted only if its encryption protects against changes (not CBC). A
-    ///     program that answers unknown senders then reveals nothing about unprotected plaintext.
+    ///     program that answers unknown senders needs this: its answers to changed copies of an intercepted mail would reveal
+    ///     the content.
     /// - Throws: `MessageError.certificatesOnly`, `.notARecipient`, `.needsSecret`, `.unauthenticated`, `.malformed`,
     ///   `.defective`, `.tooManyLayers`; `CMSError`, `MIMEError`, `CancellationError`; errors of reading and of the
     ///   provider.

@@ -62,8 +62,8 @@ package struct CipherNegotiation: Sendable {
     package enum Reason: String, Sendable {
         /// The best cipher that all recipients with announced capabilities support.
         case announced
-        /// The capabilities of at least one recipient are unknown, and the setting `encryption.unknown` has an exception for the
-        /// sender.
+        /// The capabilities of at least one recipient are unknown, and the setting `encryption.unknown` has an exception for
+        /// the sender.
         case account
         /// The user demanded the cipher.
         case demanded
@@ -105,7 +105,7 @@ package struct CipherNegotiation: Sendable {
     ///   `.cipherBelowFloor`.
     package init(for parties: [Party], _ preferences: Preferences) throws(MessageError) {
         let announced = parties.map { Self.ciphers($0, floor: preferences.floor) }
-        let unknown = zip(parties, announced).compactMap { party, ciphers -> String? in
+        let ignoredAnnouncements = zip(parties, announced).compactMap { party, ciphers -> String? in
             let announcesSome = party.capabilities?.contains { $0.isCipher } ?? false
             guard announcesSome, ciphers.isEmpty else { return nil }
             return
@@ -115,7 +115,7 @@ package struct CipherNegotiation: Sendable {
         let cipher = cipher
         let isRaised = reason == preferences.standardReason && preferences.standard.isBelow(cipher)
         warnings =
-            unknown
+            ignoredAnnouncements
             + (isRaised
                 ? ["\(preferences.standard.name) is below the floor: \(cipher.name) is used"] : [])
         verdicts = zip(parties, announced).map { party, ciphers in
@@ -164,8 +164,8 @@ package struct CipherNegotiation: Sendable {
 
     /// How the content key is encrypted for an RSA key.
     ///
-    /// - A recipient with known capabilities gets OAEP with SHA-256 if announced, otherwise the first announced scheme, otherwise
-    ///   PKCS#1 v1.5.
+    /// - A recipient with known capabilities gets OAEP with SHA-256 if announced, otherwise the first announced scheme,
+    ///   otherwise PKCS#1 v1.5.
     /// - The sender, and a recipient with unknown capabilities, get OAEP with SHA-256 if the cipher is authenticated, otherwise
     ///   PKCS#1 v1.5, which all programs can read.
     static func wrapping(_ party: Party, _ cipher: ContentCipher) -> Recipient.RSAWrapping {

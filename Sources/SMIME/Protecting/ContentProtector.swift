@@ -47,8 +47,8 @@ package struct ContentProtector {
 
     /// Encrypts the content and writes the object.
     ///
-    /// - Throws: `CMSError.unsupported` for a certificate that cannot be used to encrypt, or if there are neither recipients nor
-    ///   secrets; `StreamError.changedWhileReading`; errors of reading and writing.
+    /// - Throws: `CMSError.unsupported` for a certificate that cannot be used to encrypt, or if there are neither recipients
+    ///   nor secrets; `StreamError.changedWhileReading`; errors of reading and writing.
     package func encrypt(
         to recipients: [Recipient],
         secrets: [SharedSecret] = [],

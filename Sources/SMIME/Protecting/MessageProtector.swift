@@ -125,8 +125,8 @@ package struct MessageProtector: Sendable {
 
     /// Writes the encrypted message. If there is a signer, the message is signed before it is encrypted.
     ///
-    /// - Throws: `CMSError.unsupported` for a certificate that cannot be used to encrypt, or if there are neither recipients nor
-    ///   secrets; `MessageError` and `MIMEError` for a message that `checkForm` rejects; errors of reading and writing.
+    /// - Throws: `CMSError.unsupported` for a certificate that cannot be used to encrypt, or if there are neither recipients
+    ///   nor secrets; `MessageError` and `MIMEError` for a message that `checkForm` rejects; errors of reading and writing.
     package func encrypt(
         to recipients: [Recipient],
         secrets: [SharedSecret] = [],

@@ -120,7 +120,7 @@ extension ReportBuilder {
         )
         self.headers = headers
         note(headers.problems)
-        // Sender was already compared when the signature was judged with all exceptions, so it is accepted here.
+        // Sender was already compared when the signature was judged with the caller's exceptions, so it is accepted here.
         let identity = SignerIdentity(outer, protected: protected, exceptions: .sender)
         addMismatches { $0.certificate.flatMap(identity.protectedMismatch) }
         if !signers.isEmpty { note(identity.unsignedFromProblems) }

@@ -133,7 +133,7 @@ package struct SignerIdentity {
         return Problem(.certificateAddressMalformed, text)
     }
 
-    /// The problems of a From inside the encryption that no signature covers, because of which programs may show another author.
+    /// The problems of a From inside the encryption that no signature covers. Programs may show another author because of them.
     var unsignedFromProblems: [Problem] {
         guard protected?.unsignedNames.contains("from") == true, let inner else { return [] }
         return inner.problems

@@ -107,7 +107,7 @@ extension VerificationReport {
         /// A name for the signer: an address, or otherwise the certificate's subject.
         public var name: String { address ?? certificate.map { "\($0.subject)" } ?? "unknown" }
 
-        /// The problems of all axes. The axes that determine the status come first.
+        /// The problems of all axes, in the order in which the axes determine the status.
         public var problems: [Problem] { [integrity, revocation, chain, time, identity].flatMap(\.problems) }
 
         /// Whether a weakness was found, even an accepted one.

@@ -12,7 +12,7 @@ public import Foundation
 ///
 /// Only `MessageOpener` creates a value, and only if all of this holds:
 /// - The verdict is valid, and no algorithm is weak, even if the caller accepts weak ones.
-/// - One signature, or several nested signatures of the same signer, cover everything.
+/// - The signatures that determine the verdict are by one signer and cover everything.
 /// - The signer's certificate names the author in From.
 ///
 /// The value contains no data about other people.
