@@ -17,9 +17,11 @@ public struct PostQuantumScheme: Hashable, Sendable {
     public let name: String
     package let oid: ASN1ObjectIdentifier
     package let use: Use
-    /// The digests that are at least as strong as the signature. Readers must support the first digest (RFC 9882 §3.3).
+    /// The digests that are at least as strong as the signature; empty for ML-KEM. Readers must support the first digest (RFC
+    /// 9882 §3.3).
     let digests: [DigestAlgorithm]
-    /// The length in bytes of the shortest key-encryption key that this package writes for the scheme (RFC 9936 §2).
+    /// The length in bytes of the shortest key-encryption key that this package writes for the scheme (RFC 9936 §2); 0 for
+    /// ML-DSA.
     package let wrappingKeyCount: Int
 
     /// The name in reports, such as `ml-dsa-65`.

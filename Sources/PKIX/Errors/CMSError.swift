@@ -31,7 +31,7 @@ package enum CMSError: Error, Equatable, Sendable {
     case noKeyPair
     /// libcrypto failed in a way that the caller cannot act on.
     case openSSL(OpenSSLError)
-    /// The algorithm, given by name or OID, cannot be used.
+    /// The algorithm or feature that the payload names cannot be used.
     case unsupported(String)
     /// The passphrase does not open the PKCS#12 file or private key.
     case wrongPassphrase

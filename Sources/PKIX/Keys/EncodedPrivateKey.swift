@@ -32,9 +32,9 @@ package struct EncodedPrivateKey: Sendable {
     ///
     /// - Parameter maximumIterations: the maximum number of key derivation iterations that encrypted PKCS#8 may specify. Up
     ///   to twice as many are run.
-    /// - Throws: `CMSError.wrongPassphrase`, also if a required passphrase is absent; `.limitExceeded` before any derivation;
-    ///   `.malformed`, also if private and public key do not belong together; `.unsupported` for a key whose algorithm is
-    ///   not supported.
+    /// - Throws: `CMSError.wrongPassphrase`, also if a required passphrase is absent; `.limitExceeded` for too many iterations,
+    ///   before any derivation, or for an RSA key of more than 16,384 bits; `.malformed`, also if private and public key do
+    ///   not belong together; `.unsupported` for a key whose algorithm is not supported.
     package func decode(
         passphrase: borrowing Passphrase?,
         maximumIterations: Int = EncodedPrivateKey.maximumIterations

@@ -193,12 +193,12 @@ struct PathBuilder {
             unreadableAnchors = unreadableAnchors ?? ofSystem.unreadable
         }
         // Anyone can make certificates for an authority's key that name the anchor as their issuer. If there are several
-        // certificates, those that the anchor really signed come first.
-        let isSeveral = found.count { !$0.isAnchor } > 1
+        // certificates, those that the anchor really signed are preferred.
+        let hasSeveralIssuers = found.count { !$0.isAnchor } > 1
         func rank(_ candidate: (Certificate, isAnchor: Bool)) -> Int {
             let key = candidate.0.subjectKeyIdentifier
             let fits = key != nil && key == certificate.authorityKeyIdentifier
-            let isNear = isSeveral && isBelowAnchor(candidate.0)
+            let isNear = hasSeveralIssuers && isBelowAnchor(candidate.0)
             return (fits ? 8 : 0) + (candidate.isAnchor ? 4 : 0) + (candidate.0.isValid(at: date) ? 2 : 0)
                 + (isNear ? 1 : 0)
         }

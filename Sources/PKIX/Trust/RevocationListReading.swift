@@ -58,12 +58,12 @@ struct RevocationListReading {
                     continue
                 }
                 let isLater = item.list.thisUpdate > date
-                let asked = isLater ? [item] : [item] + lastingDeltas
-                guard lists.trySpend(on: asked, for: path.certificates), lists.budget.trySpend(cost) else {
+                let checkedLists = isLater ? [item] : [item] + lastingDeltas
+                guard lists.trySpend(on: checkedLists, for: path.certificates), lists.budget.trySpend(cost) else {
                     isCutShort = true
                     continue
                 }
-                let found = status(place, by: asked.map(\.list), isLater: isLater)
+                let found = status(place, by: checkedLists.map(\.list), isLater: isLater)
                 if found == .revoked || found != .good && item.isOfIssuer(issuer) { statuses[place] = .revoked }
             }
             // libcrypto treats a certificate with a removeFromCRL entry in a complete list as not revoked.
