@@ -70,8 +70,8 @@ extension OpenedMessage: WritableContent {
 
     /// Writes the opened message in pieces that fit in memory.
     ///
-    /// - Throws: `.file`, `.cancelled`; `.decryptionFailed` if the message changed after it was checked, in which case the
-    ///   output must not be used; `.callback` with the error that `sink` throws, unless that is an `SMIMEError`.
+    /// - Throws: `.file`, `.cancelled`; `.file` or `.decryptionFailed` if the message changed after it was checked, in which
+    ///   case the output must not be used; `.callback` with the error that `sink` throws, unless that is an `SMIMEError`.
     public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
 
     /// Writes the opened message into a file of mode 0600. The file appears only when it is complete, unless `path` is a

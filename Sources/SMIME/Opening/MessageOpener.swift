@@ -163,8 +163,8 @@ extension MessageOpener {
             signers[index].section = section.map { $0.map(String.init).joined(separator: ".") }
         }
         result.report.add(layer.layer, signers: signers, isPart: coverage == .part)
-        let told = Set(result.report.problems)
-        result.report.note(layer.defects.filter { !told.contains($0) })
+        let reported = Set(result.report.problems)
+        result.report.note(layer.defects.filter { !reported.contains($0) })
         guard !signers.isEmpty else {
             result.report.hasOnlyCertificates = layer.hasOnlyCertificates && coverage == .whole
             return

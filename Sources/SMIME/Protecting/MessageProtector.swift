@@ -104,9 +104,9 @@ package struct MessageProtector: Sendable {
     /// - Parameters:
     ///   - lineEnd: the line ends to write; nil uses the message's own.
     ///   - time: the signing time.
-    /// - Throws: `CMSError.unsupported` for a key that cannot sign, `MessageError.malformed` for content that has no form
-    ///   that mail transport does not change, `.defective` for content that `MessageOpener` would reject, and errors of
-    ///   reading and writing.
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign, `MessageError.malformed` for content that mail transport
+    ///   would change in every encoding, `.defective` for content that `MessageOpener` would reject, and errors of reading
+    ///   and writing.
     package func sign(
         by signer: SignedDataWriter.Signer,
         as signatureForm: SignatureForm,

@@ -41,8 +41,8 @@ public struct HeaderReport: Sendable {
         added = protected.addedNames(outer: outer).sorted()
         let author = outer.readableAddresses("From")
         hidesAuthor = hidden.contains("from") && protected.addresses("From").map { $0 != author } == true
-        let told = Set(self.differing + added)
-        outside = Self.values(outer.fields.filter { told.contains($0.name.lowercased()) })
+        let reported = Set(self.differing + added)
+        outside = Self.values(outer.fields.filter { reported.contains($0.name.lowercased()) })
     }
 
     private static func values(_ fields: some Sequence<HeaderField>) -> [String: String] {

@@ -100,8 +100,8 @@ struct ReportBuilder: Sendable {
 extension ReportBuilder {
     /// Adds warnings about the MIME structure around the signed content. An mbox From line causes no warning.
     mutating func note(_ defects: Set<MIMEDefect>) {
-        let told = defects.filter { !$0.isError && $0 != .mboxLine }.sorted { $0.rawValue < $1.rawValue }
-        note(told.map(Problem.init))
+        let warnings = defects.filter { !$0.isError && $0 != .mboxLine }.sorted { $0.rawValue < $1.rawValue }
+        note(warnings.map(Problem.init))
     }
 
     /// Adds the protected header fields of the message with the outer header `outer`.

@@ -26,7 +26,7 @@ public struct VerifiedMessage: Sendable {
     ///
     /// RFC 8551 §2.5.3
     public let encryptionCertificate: Certificate?
-    /// The authorities between the signer's certificate and an anchor, nearest first, without roots.
+    /// The authorities above the signer's certificate, nearest first, without self-issued ones; empty if there is no anchor.
     public let authorities: [Certificate]
     /// Whether the chain ends at an anchor; otherwise the signer is trusted because the certificate itself was pinned.
     public let isAnchored: Bool
