@@ -88,8 +88,8 @@ package struct ChainVerdict: Hashable, Sendable {
     package private(set) var unreadableAnchor: Problem?
     /// False if libcrypto had to check the chain, but did not check all of it.
     let isChecked: Bool
-    /// Whether a key in the chain is too short, or a signature in the chain uses SHA-1. For a pinned certificate, only its own
-    /// key is considered.
+    /// Whether a key in the chain is weak (`PublicKeyAlgorithm.isWeak`), or a signature in the chain uses SHA-1. For a pinned
+    /// certificate, only its own key is considered.
     package let isWeak: Bool
 
     /// Whether all evidence was used, so that another check would find nothing more.

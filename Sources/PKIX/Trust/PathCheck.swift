@@ -228,7 +228,7 @@ struct PathCheck {
 }
 
 extension Certificate {
-    /// Whether the key is too short, or the issuer's signature uses SHA-1, so that no path is strong.
+    /// Whether the key is weak, or the issuer's signature uses SHA-1, so that no path is strong.
     var isWeak: Bool { publicKeyAlgorithm.isWeak || isSignedWithSHA1 }
 
     fileprivate var isSignedWithSHA1: Bool { signatureAlgorithm.hasSuffix("-sha1") }
