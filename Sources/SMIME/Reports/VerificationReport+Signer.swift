@@ -14,7 +14,7 @@ extension VerificationReport {
         public let ok: Bool?
         /// The errors and warnings of the axis.
         public let problems: [Problem]
-        /// Whether the axis was checked and has no error except weakness: SHA-1 or a short key.
+        /// Whether the axis was checked and has no error except weakness: SHA-1 or a weak key.
         public let holds: Bool
         /// Whether a weakness was found, even an accepted one.
         let isWeak: Bool

@@ -43,8 +43,9 @@ public struct VerificationReport: Sendable {
         /// message.
         case valid
         /// Everything else is good, but the signature or a certificate of the chain uses SHA-1, or the key of the signer or
-        /// of an authority is too short: less than 2048 bits (RSA, DSA) or 224 bits (elliptic curves). An attacker with
-        /// enough computers can forge such a signature. `VerdictExceptions.weakAlgorithms` accepts it.
+        /// of an authority is too weak: less than 2048 bits (RSA, DSA) or 224 bits (elliptic curves), or a curve of unknown
+        /// size. An attacker with enough computers can forge such a signature. `VerdictExceptions.weakAlgorithms` accepts it,
+        /// unless a single computer can break the key.
         case weak
     }
 
