@@ -74,7 +74,7 @@ final class InPlaceSender {
             while !unsent.isEmpty, channel.isWritable {
                 let piece = unsent.prefix(Self.window)
                 let bytes = try slot.bytes(of: copy.content, in: piece)
-                // This is set first, because `write` may call this function again.
+                // `unsent` is set first, because `write` may call this function again.
                 unsent = piece.upperBound..<unsent.upperBound
                 write(bytes)
             }

@@ -32,9 +32,9 @@ extension SMTPConnection {
 
     /// Tells the flow whether its reply could be sent, and lets `confirmation` observe whether it is read.
     ///
-    /// Postfix sends QUIT together with the message, so QUIT does not show that the reply was read. Its own reply waits until
-    /// the client has closed the connection, or for `quitTime`. If the client ended without reading the reply to the message,
-    /// its host resets the connection (RFC 1122 §4.2.2.13).
+    /// Postfix sends QUIT together with the message, so QUIT does not show that the reply was read. The reply to QUIT waits
+    /// until the client has closed the connection, or for `quitTime`. If the client ended without reading the reply to the
+    /// message, the client's host resets the connection (RFC 1122 §4.2.2.13).
     private func confirm(_ flow: MessageFlow) {
         guard !clientIsGone, channel.isActive else { return flow.confirm(false) }
         if flow.isAccepted { holdQuit() }

@@ -17,7 +17,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     private static let lingerTime = TimeAmount.seconds(2)
     /// The time to wait instead if only the end of the connection shows whether the client has read the reply to a message.
     private static let confirmationTime = TimeAmount.seconds(10)
-    /// The time for which the reply to a QUIT is held back that was sent together with a message.
+    /// The time for which the reply to QUIT is held back if the client sent QUIT together with a message.
     private static let quitTime = TimeAmount.milliseconds(100)
 
     let core: GatewayCore

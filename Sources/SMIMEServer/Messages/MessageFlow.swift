@@ -27,7 +27,7 @@ package final class MessageFlow {
         var replies: [String] = []
         /// The reply for the mail server if a copy was not accepted; nil if all were.
         var failure: SMTPReply?
-        /// The reason for a failed connection, for the log; nil if there is none.
+        /// The reason for the failure, for the log; nil if the reply says everything.
         var reason: String?
         /// Whether the milter failed, and not the next hop. Then the reason says everything.
         var isMilterFailure = false
@@ -181,7 +181,8 @@ package final class MessageFlow {
         log.describe(envelope)
         replyLimit = core.loop.assumeIsolated().scheduleTask(in: core.settings.replyTime) { [self] in becomeLate() }
         guard let name = claimName() else { return submit(rescuedFrom: nil) }
-        // Only for a milter: there the SMTP client determines the name. Half of the slots stay for other messages.
+        // This limit is only for a milter, because there the SMTP client determines the name. Half of the slots stay for
+        // other messages.
         guard !forgetsConfirmed || !core.claims.isCrowded(name, limit: core.slots.count / 2) else {
             log.fail("other copies of the message are waiting")
             return end(.late)

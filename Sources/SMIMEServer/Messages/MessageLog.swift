@@ -8,7 +8,7 @@ package struct MessageLog {
     var warnings: [String] = []
     /// The recipients whose copy the next hop accepted.
     var served: [String] = []
-    /// The time from the end of the content to the reply.
+    /// The time from the end of the content to the end of handling.
     var elapsed = TimeAmount.zero
 
     init(role: GatewayRole) { line.add("direction", role.rawValue) }

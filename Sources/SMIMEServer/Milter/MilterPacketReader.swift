@@ -145,7 +145,7 @@ package enum MilterViolation: Error, Hashable, Sendable {
     case malformed(command: UInt8)
     /// A packet has no command byte.
     case emptyPacket
-    /// The mail server offers version `version`. Versions 2 to 6 are supported; newer servers also support 6.
+    /// The mail server offers this version. Versions 2 to 6 are supported; newer servers also support 6.
     case unsupportedVersion(UInt32)
     /// The command does not exist in the protocol.
     case unknownCommand(UInt8)

@@ -134,7 +134,7 @@ extension MilterReply {
 }
 
 extension MilterRefusal {
-    /// The lines of the reply: at most 32 lines of at most 400 bytes, in printable ASCII.
+    /// The lines of the reply: at most 32 lines with at most 400 bytes of text each, in printable ASCII.
     ///
     /// RFC 5321 §4.2.1, §4.5.3.1.5
     fileprivate var lines: String {

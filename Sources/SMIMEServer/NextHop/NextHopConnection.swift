@@ -207,8 +207,8 @@ final class NextHopConnection: ChannelInboundHandler {
         let isBetween = isBetweenTransactions && failure.outcome == .noMessage
         if isBetween, left.reportsEnd() { return }
         if isUntried, failure.outcome != .unknown { return hop.deliverOverNewConnection(left) }
-        // The next hop may only have a limit for one connection. Each connection handles at least one transaction, so this
-        // ends.
+        // The next hop may limit the number of transactions on one connection. Each new connection handles at least one
+        // transaction, so the delivery comes to an end.
         if isBetween {
             guard isPreparing else { return hop.deliverOverNewConnection(left) }
             waiting = left

@@ -10,7 +10,7 @@ import NIOPosix
 final class NextHopDelivery {
     private let delivery: MessageFlow.PendingDelivery
     private var copies: [MessageFlow.MessageCopy] { delivery.copies }
-    /// The questions about the recipients; none if there is only one copy.
+    /// The transactions that only ask whether the recipients are accepted; none if there is only one copy.
     private var probes: [SMTPTransaction]
     private var result = MessageFlow.DeliveryResult()
     /// The index of the current probe or copy.

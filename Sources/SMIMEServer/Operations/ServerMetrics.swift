@@ -68,7 +68,7 @@ package struct ServerMetrics {
     /// Counts a message.
     ///
     /// - Parameters:
-    ///   - seconds: the time from the end of its content to the reply.
+    ///   - seconds: the time from the end of its content to the end of handling.
     ///   - handled: the part of that time for which a worker had the message.
     mutating func count(_ role: GatewayRole, _ result: Result, seconds: Double, handled: Double) {
         messages[role, default: [:]][result, default: 0] += 1

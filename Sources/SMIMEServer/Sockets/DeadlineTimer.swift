@@ -32,7 +32,7 @@ final class DeadlineTimer {
     /// Removes the deadline. The timer can be set again.
     func disarm() { deadline = nil }
 
-    /// Ends the timer permanently.
+    /// Removes the deadline and the scheduled task, when the timer is no longer needed.
     func cancel() {
         deadline = nil
         scheduled?.cancel()

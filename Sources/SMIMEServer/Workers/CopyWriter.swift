@@ -20,7 +20,7 @@ struct CopyWriter {
     mutating func copy(_ message: Delivery.Message, from sender: String) throws -> WorkerMessageCopy {
         if let copy = try smallCopy(message, from: sender) { return copy }
         let statistics = try LineStatistics(of: message.content.reader())
-        // The content may have been encrypted with bare line feeds, but SMTP allows only CRLF.
+        // A decrypted message may have bare line feeds, but SMTP allows only CRLF.
         let isConverted = statistics.bareLF > 0
         let length = message.content.count + (isConverted ? statistics.bareLF : 0)
         let reader: any ByteReader =

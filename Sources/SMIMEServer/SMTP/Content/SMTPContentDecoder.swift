@@ -69,7 +69,7 @@ package struct SMTPContentDecoder: Sendable {
             case .violation: return .violation
             }
         }
-        // The last byte of the chunk was a stop.
+        // The scan stopped at the last one of the bytes.
         guard start > 0, let content = bytes.readSlice(length: bytes.readableBytes) else { return nil }
         return .content(content)
     }

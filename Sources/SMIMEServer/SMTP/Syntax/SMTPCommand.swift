@@ -9,7 +9,8 @@ struct SMTPCommand {
 
     /// Parses a line without its CRLF.
     ///
-    /// - Returns: nil if the line is not SMTP: it has control characters or invalid UTF-8, or does not begin with a word.
+    /// - Returns: nil if the line is not SMTP: it has invalid UTF-8 or control characters other than tabs, or does not begin
+    ///   with a word of at most 16 letters.
     init?(_ line: ByteBufferView) {
         guard line.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }),
             let text = String(validating: line, as: UTF8.self)

@@ -62,11 +62,11 @@ extension SMTPReply {
     /// The maximum length of a short reply in bytes, including its end.
     private static let maximumShortLength = 250
 
-    /// The reply with a text that fits into one short line. If the text is too long, its first line is cut, which gives the
-    /// reason, and the other lines are kept if there is room for them: they may be the administrator's.
+    /// The reply with a text that fits into one short line. If the text is too long, its first line, which gives the reason,
+    /// is cut. The other lines, which may be the administrator's, are kept if there is room for them.
     ///
-    /// LMTP clients may have little room for a reply. Exim's takes all lines of a reply together for malformed if they have more
-    /// than 256 bytes, and tries again although the message was accepted.
+    /// LMTP clients may have little room for a reply. Exim's client considers a reply malformed if all its lines together have
+    /// more than 256 bytes, and tries again although the message was accepted.
     package var shortened: SMTPReply {
         let length = Self.maximumShortLength - "250 2.000.000 \r\n".utf8.count
         func reply(_ text: String) -> SMTPReply { SMTPReply(code, enhancedCode, text: text) }
@@ -77,7 +77,7 @@ extension SMTPReply {
         let end = rest.count == 1 && !rest[0].isEmpty ? " ... \(rest[0])" : " ..."
         let room = length - end.utf8.count
         let words = reply(reason).harmlessLines(of: room)[0]
-        // A word without an end, such as a long link, is cut; otherwise only a short word in front of it would be left.
+        // A very long word, such as a link, is cut; otherwise only the short words in front of it would be left.
         let isCut = words.utf8.count < room / 2
         return reply((isCut ? reply(reason).harmlessLines(of: room, cutsWords: true)[0] : words) + end)
     }
