@@ -9,8 +9,8 @@ enum CallerDescriptor {
     /// The descriptors from the caller that were claimed.
     private static let claimed = Mutex<Set<Int32>>([])
 
-    /// Notes that this process uses `descriptor`, and keeps it out of the programs that this process starts, in which the
-    /// standard streams are replaced.
+    /// Notes that this process uses `descriptor`. Programs that this process starts do not inherit it: their standard streams
+    /// are replaced, and any other descriptor is closed in them.
     ///
     /// - Returns: whether the caller opened it.
     @discardableResult

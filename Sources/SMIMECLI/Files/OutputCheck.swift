@@ -3,8 +3,8 @@ import Foundation
 import SMIMEAgent
 import SMIMEStore
 
-/// Checks that outputs do not replace the inputs of a command, its other outputs, files inside the store, or files with
-/// private keys.
+/// Checks that outputs do not replace the inputs of a command, its other outputs, or files with private keys, and that they
+/// are not inside the store.
 struct OutputCheck {
     private let location: StoreLocation
     private let files: [String]
@@ -15,8 +15,8 @@ struct OutputCheck {
         self.files = files.compactMap(\.self)
     }
 
-    /// Rejects the command if the outputs at `targets` would replace such a file. The targets nil and `-` are standard
-    /// output.
+    /// Rejects the command if an output at one of `targets` would replace such a file or be inside the store. The targets nil
+    /// and `-` are standard output.
     ///
     /// - Parameter replaceable: the kinds of private-key files that the output may replace, because the output is of the same
     ///   kind.

@@ -133,7 +133,8 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
 
     /// Sends the messages of `delivery` in the way that the options name.
     ///
-    /// - Throws: `GatewayRefusal`; the errors of writing to standard output
+    /// - Throws: `GatewayRefusal`; the errors of reading the settings; `Failure` if `--stdout` is given, and the recipients
+    ///   need different messages or standard output cannot be written.
     func deliver(
         _ delivery: Delivery,
         _ store: Store,
@@ -151,8 +152,8 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         }
         let setting = try await store.value(of: .sendmail, SendmailCommand.init(parsing:))
         let transport = SendmailTransport(sendmail ?? setting)
-        let next = WarningList()
-        defer { log.addDetail("next_queue_id", next.all) }
+        let queueIDs = WarningList()
+        defer { log.addDetail("next_queue_id", queueIDs.all) }
         do {
             guard let entry else {
                 FilterWorker.noteSending()
@@ -161,7 +162,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
                     rememberingIn: nil,
                     as: nil,
                     at: .now,
-                    named: { next.add($0) }
+                    named: { queueIDs.add($0) }
                 )
                 return FilterWorker.noteSent()
             }
@@ -174,7 +175,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
                 rememberingIn: journal,
                 as: entry,
                 at: .now,
-                named: { next.add($0) },
+                named: { queueIDs.add($0) },
                 warn: { warnings.add($0) }
             )
             FilterWorker.noteSent()

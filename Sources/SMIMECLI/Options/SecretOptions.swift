@@ -75,7 +75,8 @@ struct SecretOptions: ParsableArguments, PassphraseOptions {
         }
     }
 
-    /// The bytes for pairs of hexadecimal digits; blanks and line ends are ignored. Nil if there are other characters.
+    /// The bytes for pairs of hexadecimal digits; blanks and line ends are ignored. Nil if there are other characters, or no
+    /// digits.
     private static func bytes(hexadecimal text: some Collection<UInt8>) -> [UInt8]? {
         [UInt8](hexadecimal: text, ignoring: " \t\r\n").flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -36,7 +36,7 @@ struct InspectionText {
             for certificate in opened.own {
                 text.add("private key of", 1)
                 let issuers = IssuerSearch(among: opened.own + opened.others).issuers(of: certificate)
-                text.add(certificate, below: issuers, 2)
+                text.add(certificate, issuedBy: issuers, 2)
             }
             text.add(opened.others, 1)
         }
@@ -112,12 +112,12 @@ struct InspectionText {
         // Certificates that issued each other in a circle have no lowest one.
         let lowest = certificates.filter { !issuers.contains($0.fingerprint) }
         for certificate in lowest + certificates where !drawn.contains(certificate.fingerprint) {
-            add(certificate, below: search.issuers(of: certificate), level)
+            add(certificate, issuedBy: search.issuers(of: certificate), level)
         }
     }
 
     /// Adds a certificate, and under it its issuers, each with a deeper level.
-    private mutating func add(_ certificate: Certificate, below issuers: [Certificate], _ level: Int) {
+    private mutating func add(_ certificate: Certificate, issuedBy issuers: [Certificate], _ level: Int) {
         add("certificate \(certificate.subject)", level)
         drawn.insert(certificate.fingerprint)
         var (last, level) = (certificate, level + 1)

@@ -26,7 +26,7 @@ struct PolicyReport: Encodable {
         }.joined() + end
     }
 
-    /// The line about the mail as a whole, if another recipient decides what happens to it.
+    /// The line about the mail as a whole; empty if the mail is sent, or if the result is the action for every recipient.
     private var end: String {
         let deciding = recipients.filter { $0.action == result }.map(\.address)
         guard result != "sent", deciding.count < recipients.count else { return "" }

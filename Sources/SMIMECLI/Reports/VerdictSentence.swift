@@ -67,7 +67,7 @@ extension VerificationReport {
     }
 
     /// The problems of the message, of all its layers, and of the signers who determine the verdict, errors first. An error of
-    /// another signature, inside these, becomes a warning that names its signer.
+    /// an inner signature that does not affect the verdict becomes a warning that names its signer.
     fileprivate var reportedProblems: [Problem] {
         let inner = layers.filter { !$0.isDecisive }.flatMap(\.signers)
             .flatMap { signer in

@@ -63,7 +63,7 @@ struct VerdictStep {
     }
 
     /// The step that trusts the authority in place of the signer, or adds the authority's certificate if the message does
-    /// not contain it; nil if the signer is possibly not the person that the message names.
+    /// not contain it; nil if there is no authority, or if the signer is possibly not the person that the message names.
     private static func authority(
         above signer: VerificationReport.Signer,
         context: SignerContext,

@@ -89,7 +89,7 @@ package struct HelpScreen {
             let before = lines[row][..<mark.lowerBound]
             let explained = lines[start..<row].flatMap(words) + words(before)
             let values = ([lines[row][mark.upperBound...]] + lines[(row + 1)...]).joined(separator: " ")
-            // A default value, which the parser adds after a semicolon, is never repeated.
+            // The parser adds the default value after a semicolon. The explanation does not name it, so it is kept.
             guard !values.contains(";"), Set(explained).isSuperset(of: words(values[...])) else { continue }
             lines.removeSubrange(row...)
             if !before.allSatisfy({ $0 == " " }) { lines.append(before.dropLast()) }

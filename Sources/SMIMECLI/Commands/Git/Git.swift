@@ -161,8 +161,8 @@ extension SMIMECommand {
             }
         }
 
-        /// The earliest time at which a signer claims to have signed, and where it is stated: in the signatures, or, if one of
-        /// them states no time, also in the commit or tag, which is signed, too. Nil if that states none either.
+        /// The earliest time at which a signer claims to have signed, and where it is stated. If a signature states no time,
+        /// the time in the commit or tag counts, too, because it is signed; nil if the commit or tag then states no time.
         private static func claimedTime(
             of report: VerificationReport,
             _ content: any ByteSource

@@ -106,9 +106,9 @@ enum GitStatus {
 extension VerificationReport {
     /// What to do about the verdict on a commit or tag; nil if the verdict is valid.
     ///
-    /// git deletes the signature's file when it ends, so the suggested commands read the object from git again. Neither the
-    /// certificates in a signature nor the text around it are signed, and an attacker can add others, so both commands select
-    /// the certificate by its fingerprint alone.
+    /// git deletes the signature's file when it ends, so the suggested commands read the object from git again. The
+    /// certificates in a signature and the text around the signature are not signed, so an attacker can add other
+    /// certificates. Therefore both commands select the certificate by its fingerprint.
     func gitHint(_ context: SignerContext) -> String? {
         guard status != .valid else { return nil }
         let problem = VerdictWords(self, decidingSigner, context: context).problem

@@ -69,8 +69,8 @@ extension SMIMECommand {
             for outcome in outcomes {
                 guard let report = outcome.value?.report, !verification.quiet else { continue }
                 // With a shared secret a store is not required, so the store may be missing.
-                let isKnown = report.status == .untrusted
-                describe(report, isKnown ? try await opening.store().context(of: report) : .init(), path: outcome.path)
+                let needsStore = report.status == .untrusted
+                describe(report, needsStore ? try await opening.store().context(of: report) : .init(), path: outcome.path)
             }
             if verification.json {
                 try FileReport.print(
@@ -172,7 +172,7 @@ extension SMIMECommand {
         /// The description of a layer; a signed layer has a line for each signer.
         private func texts(of layer: VerificationReport.Layer, _ report: VerificationReport) -> [String] {
             guard layer.kind == .signed, !layer.signers.isEmpty else { return [report.text(of: layer)] }
-            // If all signatures are inside the encryption, this is not said of each of them.
+            // If all signatures are inside the encryption, the lines of the signers do not say so.
             let isClear = report.layers.allSatisfy { $0.signers.isEmpty || $0.isInsideEncryption }
             let side = isClear ? nil : report.side(of: layer)
             return layer.signers.map { signer in

@@ -192,7 +192,7 @@ extension SMIMECommand {
             return entity.contentType.name == "multipart/signed" ? 2 : 1
         }
 
-        /// The command for a signature that is valid if the file's line ends are changed to the other kind.
+        /// The command for a signature that matches the content only if `--canonical` is added or left out.
         private func stepForOtherLineEnds(of path: String, signature: String) -> VerdictStep {
             let files = "-b \(VerdictStep.argument(signature)) \(path == "-" ? "FILE" : VerdictStep.argument(path))"
             return canonical

@@ -32,7 +32,7 @@ package struct ArgumentCheck {
         try checkRepeats()
     }
 
-    /// `words` with `--option=` split into `--option` and an empty word, because the parser would ignore the empty
+    /// `words` with `--option=` split into `--option` and an empty word, because the parser would use the next word as the
     /// value.
     static func separatingEmptyValues(in words: [String]) -> [String] {
         let options = words.prefix { $0 != "--" }

@@ -105,7 +105,7 @@ extension Certificate {
 }
 
 extension DistinguishedName {
-    /// The beginning of the name in quotation marks. It is too short for a fingerprint.
+    /// The beginning of the name in quotation marks, which is too short to contain a fingerprint.
     fileprivate var quoted: String {
         let text = "\(self)".escapedForDisplay.replacing("\"", with: "'").unicodeScalars
         return text.count > 48 ? "\"\(Substring(text.prefix(48)))…\"" : "\"\(Substring(text[...]))\""

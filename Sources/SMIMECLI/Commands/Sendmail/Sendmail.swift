@@ -133,7 +133,7 @@ extension SMIMECommand {
         /// The failure if the program that sends did not accept the mail.
         ///
         /// A status of sysexits(3) and all that the program printed are passed on: the caller would get them from sendmail,
-        /// too, and may try again after 75 only. After any other end the status is 75, because a later attempt may succeed.
+        /// too, and may try again only after 75. After any other end the status is 75, because a later attempt may succeed.
         private static func failure(unsent error: any Error, by command: SendmailCommand) -> Failure {
             let refusal = GatewayRefusal(undelivered: error)
             let said = error as? TransportError

@@ -1,6 +1,7 @@
 import SMIMEStore
 
-/// The arguments for the workers of the service: its own, and the file with the settings of this host, once it was there.
+/// The arguments for the workers of the service: the service's own, and the file with the settings of this host as soon as
+/// the service has found that file.
 ///
 /// A worker that looked for the file itself could start while an editor has removed the file, or while its disk is not
 /// mounted, and would send mail without these settings for as long as it lives. If the file is named, mail waits instead.
