@@ -73,8 +73,7 @@ struct SafeOutput: Encodable {
     let bags: [Bag]
     let keyEncryptions: [String]
 
-    /// The number of bags of one kind. The report contains an array of these, because the encoder would change the keys of a
-    /// dictionary to snake case.
+    /// The number of bags of one kind.
     struct Bag: Encodable {
         let kind: String
         let count: Int
