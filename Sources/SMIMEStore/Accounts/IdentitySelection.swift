@@ -187,8 +187,8 @@ extension IdentitySelection {
     /// The identity that signs mail with `author` in From: the current one of the identities whose certificates name the
     /// author.
     ///
-    /// - Parameter account: if no certificate names the author, the current identity of the account with this address
-    ///   signs. The caller must check it with `match`. If nil, as in a gateway, no identity signs then.
+    /// - Parameter account: the address of the account whose current identity signs if no usable identity names the author.
+    ///   The caller must check this identity with `match`. If `account` is nil, as in a gateway, no identity signs then.
     package static func signer(
         naming author: EmailAddress,
         orCurrentOf account: EmailAddress?,

@@ -14,14 +14,14 @@ struct Authorities: Sendable {
     private static let maximumRead = 1000
     /// The maximum number of certificates with one name that are used although no signature was verified with their keys.
     private static let maximumUnverified = 8
-    /// The maximum number of certificates with one name whose keys signed a certificate below them.
-    private static let maximumNamed = 32
+    /// The maximum number of used certificates with one name whose keys signed a certificate below them.
+    private static let maximumVerified = 32
 
     /// All CA certificates found, nearest first.
     private(set) var all: [Certificate] = []
     private(set) var anchors: Set<Certificate> = []
-    /// Whether no authority was left out, not counting the limit of the depth. If false, another certificate with the same issuer may need one that was left
-    /// out here.
+    /// Whether no authority was left out because there were too many. If false, another certificate with the same issuer
+    /// may need an authority that was left out here. The limit of the depth does not count.
     private(set) var isComplete = true
     /// The `matchingKey`s of the names of all issuers, including issuers of revocation lists. Revocation lists of these
     /// issuers are relevant.
@@ -35,7 +35,7 @@ struct Authorities: Sendable {
     }
 
     /// The certificates in chains above `certificate`, the nearest first. The signatures of the chains are verified. If there
-    /// is a chain to an anchor, others are left out; otherwise there is one chain, of the oldest certificates in the store.
+    /// is a chain to an anchor, other chains are left out; otherwise there is one chain, as in `IssuerSearch.issuers(of:)`.
     static func issuers(of certificate: Certificate, in database: SQLDatabase) throws -> [Certificate] {
         let authorities = try Authorities(above: [certificate], in: database)
         return IssuerSearch(among: authorities.all).issuers(of: certificate, leadingTo: authorities.anchors)
@@ -102,7 +102,7 @@ struct Authorities: Sendable {
         let ordered = byCost(found.filter(isNamed)) + byCost(found.reversed().filter { !isNamed($0) })
         let search = IssuerSearch(among: ordered.map(\.certificate))
         let issuers = Set(certificates.flatMap(search.allIssuers).map(\.fingerprint))
-        return Array(ordered.filter { issuers.contains($0.certificate.fingerprint) }.prefix(maximumNamed))
+        return Array(ordered.filter { issuers.contains($0.certificate.fingerprint) }.prefix(maximumVerified))
     }
 
     private static func authorities(named name: [UInt8], in database: SQLDatabase) throws -> [Authority] {

@@ -126,7 +126,7 @@ struct AccountBackup: Codable, Sendable {
     let created: Int
     let accounts: [Account]
     /// The certificates of recipients and CAs in DER, each once. Those of identities are in the PKCS#12 files of the
-    /// accounts, and here only if they are in the store's recipients.
+    /// accounts, and here only if they also belong to recipients or CAs.
     let certificates: [Data]
     /// Anchors and intermediates, against which certificates are validated.
     let authorities: [Authority]

@@ -22,7 +22,7 @@ struct RestoreTransaction {
         let before = try count("certificate")
         for (item, sealed) in zip(restoration.items, sealedKeys) {
             let row = try CertificateRecord.insert(item.identity.certificate, into: database)
-            try insert(
+            try change(
                 "INSERT INTO private_key (certificate, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 [row, sealed]
             )
@@ -51,7 +51,7 @@ struct RestoreTransaction {
                 ("name", account.backup.name), ("header_confidentiality", account.headerConfidentiality?.rawValue),
             ] {
                 guard let value else { continue }
-                try insert("UPDATE account SET \(column) = ? WHERE id = ? AND \(column) IS NULL", [value, id])
+                try change("UPDATE account SET \(column) = ? WHERE id = ? AND \(column) IS NULL", [value, id])
             }
         } else {
             id = try database.insert(
@@ -82,7 +82,7 @@ struct RestoreTransaction {
             let row = try CertificateRecord.insert(certificate, into: database)
             // An identity of the store that is pinned for the same use stays the only pinned one.
             let isPinned = identity.pinned && !pinned.contains { $0.sharesUse(with: certificate) }
-            let isNew = try insert(
+            let isNew = try change(
                 "INSERT INTO identity (account, certificate, assigned, pinned, added) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 [id, row, identity.assigned, isPinned, identity.added]
             )
@@ -93,10 +93,10 @@ struct RestoreTransaction {
     private mutating func restore(_ authority: Certificate, anchored: Int?) throws {
         let row = try CertificateRecord.insert(authority, into: database)
         guard let anchored else {
-            try insert("INSERT INTO intermediate (certificate) VALUES (?) ON CONFLICT DO NOTHING", [row])
+            try change("INSERT INTO intermediate (certificate) VALUES (?) ON CONFLICT DO NOTHING", [row])
             return
         }
-        if try insert("INSERT INTO anchor (certificate, added) VALUES (?, ?) ON CONFLICT DO NOTHING", [row, anchored]) {
+        if try change("INSERT INTO anchor (certificate, added) VALUES (?, ?) ON CONFLICT DO NOTHING", [row, anchored]) {
             report.newAnchors.append(authority)
         }
     }
@@ -105,7 +105,7 @@ struct RestoreTransaction {
         let row = try CertificateRecord.insert(recipient.certificate, into: database)
         let backup = recipient.backup
         let trust = try trust(of: recipient)
-        let isNew = try insert(
+        let isNew = try change(
             """
             INSERT INTO recipient (address_key, certificate, address, source, source_detail, first_seen,
                 last_seen, trust, capabilities, capabilities_time)
@@ -149,7 +149,7 @@ struct RestoreTransaction {
         decision: KnownRecipient.Trust
     ) throws -> Bool {
         let key: SQLArguments = [recipient.key, row]
-        let times = try insert(
+        let times = try change(
             """
             UPDATE recipient SET first_seen = CASE WHEN first_seen > ?1 THEN ?1 ELSE first_seen END,
                 last_seen = CASE WHEN last_seen < ?2 THEN ?2 ELSE last_seen END
@@ -160,7 +160,7 @@ struct RestoreTransaction {
         )
         var capabilities = false
         if let list = recipient.backup.capabilities {
-            capabilities = try insert(
+            capabilities = try change(
                 """
                 UPDATE recipient SET capabilities = ?1, capabilities_time = ?2 WHERE address_key = ?3
                     AND certificate = ?4 AND (capabilities IS NULL OR capabilities_time IS NULL OR capabilities_time < ?2)
@@ -170,7 +170,7 @@ struct RestoreTransaction {
         }
         var trust = false
         if Self.isDecision(decision) {
-            trust = try insert(
+            trust = try change(
                 """
                 UPDATE recipient SET trust = ? WHERE address_key = ? AND certificate = ? AND trust IN ('chain', 'held')
                 """,
@@ -178,10 +178,10 @@ struct RestoreTransaction {
             )
             if trust { note(decision, of: recipient) }
         }
-        let source = recipient.source == .identity
+        let isIdentity = recipient.source == .identity
         let own =
-            try source
-            && insert(
+            try isIdentity
+            && change(
                 """
                 UPDATE recipient SET source = 'identity', trust = CASE WHEN trust = 'held' THEN 'chain' ELSE trust END
                 WHERE address_key = ? AND certificate = ? AND (source <> 'identity' OR trust = 'held')
@@ -210,7 +210,7 @@ struct RestoreTransaction {
 
     /// Runs a statement. Returns whether the statement changed a row.
     @discardableResult
-    private func insert(_ sql: String, _ arguments: SQLArguments, isCounted: Bool = true) throws -> Bool {
+    private func change(_ sql: String, _ arguments: SQLArguments, isCounted: Bool = true) throws -> Bool {
         try database.execute(sql, arguments, isCounted: isCounted) > 0
     }
 }

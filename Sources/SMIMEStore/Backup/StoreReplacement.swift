@@ -6,7 +6,7 @@ import Foundation
 /// process is killed. A database that SQLite can no longer read is replaced as a file.
 struct StoreReplacement {
     /// The maximum number of attempts. An attempt fails if another process writes after the old content was copied.
-    private static let changesSeen = 5
+    private static let maximumAttempts = 5
     /// Small enough that every store takes several steps, so that a write by another process is noticed before the last one.
     private static let pagesPerStep: CInt = 8
 
@@ -20,7 +20,7 @@ struct StoreReplacement {
     ///
     /// - Returns: the path of the copy of the old database.
     func run() throws -> String {
-        for _ in 0..<Self.changesSeen {
+        for _ in 0..<Self.maximumAttempts {
             let kept = try freeName()
             do {
                 try replace(keeping: kept)

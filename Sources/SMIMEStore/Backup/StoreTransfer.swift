@@ -113,9 +113,9 @@ extension Store {
             do {
                 return try database.withEngine { engine in
                     // This program may be able to use a later schema version, but does not know all of its tables.
-                    let form = try engine.schemaVersion().version
-                    guard form == Schema.current.version else {
-                        throw KeystoreError.newer(path: database.path, found: form, known: Schema.current.version)
+                    let version = try engine.schemaVersion().version
+                    guard version == Schema.current.version else {
+                        throw KeystoreError.newer(path: database.path, found: version, known: Schema.current.version)
                     }
                     return try Self.copy(engine, to: location, isShared: isShared)
                 }

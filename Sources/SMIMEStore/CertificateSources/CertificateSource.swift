@@ -26,11 +26,11 @@ package protocol CertificateSource: Sendable {
 package struct SourceOutage: Error, Equatable, Sendable {
     /// The reason, which completes the message "… cannot be asked: ".
     package let reason: String
-    /// Whether mail waits that should be encrypted if possible.
+    /// Whether mail that need not be encrypted waits as well. During the outage of a local source it always waits.
     package let holdsMail: Bool
 
-    /// - Parameter holdsMail: true if others may have caused the outage by what they put into the source, so that mail would be
-    ///   sent in clear; and for a fault of this host.
+    /// - Parameter holdsMail: true if this host has a fault, or if other people may have caused the outage by what they put
+    ///   into the source: they must not be able to make mail leave unencrypted.
     package init(_ reason: String, holdsMail: Bool = false) { (self.reason, self.holdsMail) = (reason, holdsMail) }
 }
 

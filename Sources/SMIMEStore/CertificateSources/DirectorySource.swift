@@ -83,8 +83,8 @@ package struct DirectorySource: CertificateSource {
         } catch { answer.note("\(file): \(error.reason)", about: address) }
     }
 
-    /// Whether opening the file `name` failed with `code` because nothing in `folder` has this name. A link that leads nowhere
-    /// has it.
+    /// Whether opening the file `name` failed with `code` because nothing in `folder` has this name. A symbolic link whose
+    /// target is missing has the name.
     private static func isMissing(_ name: String, in folder: Int32, _ code: Int32) -> Bool {
         var status = stat()
         switch code {

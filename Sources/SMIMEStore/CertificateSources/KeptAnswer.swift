@@ -15,10 +15,10 @@ struct KeptAnswer: Sendable {
     /// Whether the source should be queried again. If there is no time for it, these certificates are used nevertheless.
     var isExpired = false
 
-    /// How old an expired answer with certificates may be, in seconds. Mail to many people is sent when each of them has such
-    /// an answer, and mail servers try for some days. Resolvers use expired records for one to three days, too (RFC 8767).
+    /// How old an expired answer with certificates may be, in seconds. Mail to many people may need several attempts, over
+    /// some days, until each recipient has an answer. Resolvers use expired records for one to three days, too (RFC 8767).
     private static let maximumAge = 172_800
-    /// How many expired answers are kept: the table would otherwise grow with the addresses of two days.
+    /// How many expired answers are kept. Without this limit the table could contain all addresses of two days.
     private static let maximumExpired = 1000
     /// The maximum size of the certificates in a cached answer, in bytes, and of the detail, in characters.
     private static let maximumCount = 1 << 18
@@ -28,7 +28,7 @@ struct KeptAnswer: Sendable {
     /// have expired. An expired answer without certificates is not used: mail would be sent in clear.
     ///
     /// Another gateway with access to the store could write other rows than this program does: rows that are too big are
-    /// ignored, and those that would be used longer than `limits` say have expired.
+    /// ignored, and rows with a longer lifetime than `limits` permit count as expired when the permitted lifetime is over.
     static func answers(
         of source: String,
         about addresses: [AddressScope],
@@ -109,8 +109,8 @@ struct KeptAnswer: Sendable {
         try deleteUnused(at: time, limits, in: database)
     }
 
-    /// Deletes the expired answers that have no certificates or are too old, of the other expired ones all but the latest, and
-    /// the answers that would expire later than `limits` say.
+    /// Deletes answers that would expire later than `limits` permit, and expired answers that have no certificates or are
+    /// older than `maximumAge`. Of the other expired answers, keeps those that expired last, up to `maximumExpired`.
     private static func deleteUnused(at time: Date, _ limits: LookupLimits, in database: SQLDatabase) throws {
         let last = time.addingTimeInterval(max(limits.retention, limits.retentionOfNone).timeInterval)
         try database.execute(

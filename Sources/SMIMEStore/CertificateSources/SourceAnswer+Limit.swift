@@ -71,7 +71,7 @@ extension SourceAnswer {
     }
 
     /// The certificates of `authorities` with the names of the issuers of `certificates`, of these issuers' issuers, and so on;
-    /// the nearest first; if there are more than the maximum number, at least one more.
+    /// the nearest first. If there are more than the maximum number, the result exceeds the maximum by at least one.
     private static func issuers(of certificates: [Certificate], among authorities: [Certificate]) -> [Certificate] {
         guard !authorities.isEmpty else { return [] }
         let named: [[UInt8]?: [Certificate]] = Dictionary(grouping: authorities) { try? $0.subject.matchingKey }

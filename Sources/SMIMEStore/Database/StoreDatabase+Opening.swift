@@ -168,8 +168,8 @@ final class OpenEngine: Sendable {
     /// The engine that was opened last.
     var engine: any SQLEngine { state.withLock { $0.engine } }
 
-    /// Reopens the database if the file at the path has been replaced, or if the engine is outdated. Callers that still use the earlier engine keep it
-    /// until they are done.
+    /// Reopens the database if the file at the path has been replaced, or if the engine is outdated. Callers that still use
+    /// the earlier engine keep it until they are done.
     ///
     /// - Returns: whether the database was reopened.
     /// - Throws: `KeystoreError.missing` if there is no file at the path any more; what opening throws.

@@ -28,8 +28,8 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case keyMismatch(path: String)
     /// The key file is missing, so no private key can be opened.
     case keyMissing(path: String)
-    /// The store is locked with a passphrase that could not be obtained; `why` is the reason, nil if there is no
-    /// passphrase.
+    /// The store is locked with a passphrase that could not be obtained; `why` is the reason, nil if no passphrase was
+    /// given.
     case locked(path: String, why: String?)
     /// There is no store where one was expected: it existed before, or the caller required an existing one. A new store
     /// is not created.

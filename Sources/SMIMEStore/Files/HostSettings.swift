@@ -61,13 +61,13 @@ package struct HostSettings: Equatable, Sendable {
     /// Whether this host uses exactly the settings in the store.
     func addsNothing(isShared: Bool) -> Bool { !isShared && credential == nil }
 
-    /// Combines `made`, the settings in the store, with those of this host. In a shared store, settings that belong to one
+    /// Combines `stored`, the settings in the store, with those of this host. In a shared store, settings that belong to one
     /// host are taken from the host's file only.
     ///
     /// - Parameter isShared: whether other hosts write the store as well.
     /// - Throws: `.unusableHostSettings`
-    package func added(to made: [String: String], isShared: Bool) throws(KeystoreError) -> [String: String] {
-        var values = made
+    package func added(to stored: [String: String], isShared: Bool) throws(KeystoreError) -> [String: String] {
+        var values = stored
         if isShared {
             values = values.filter { !Self.isHostSetting($0.key, value: $0.value) }
             for (key, value) in try self.values() { values[key] = value }
@@ -112,7 +112,7 @@ package struct HostSettings: Equatable, Sendable {
         }
         guard !isSecond else { return "\(key) is there twice" }
         guard names.contains(key) else { return nil }
-        // Without a value, a line may be half-written, and here it would mean nothing but the absence of the setting.
+        // A line without a value may be half-written. An empty setting can be expressed by leaving out the line.
         guard value.hasPrefix("/"), !value.contains("\0") else {
             return "\(key) needs an absolute path"
         }

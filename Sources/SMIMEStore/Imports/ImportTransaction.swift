@@ -19,16 +19,16 @@ struct ImportTransaction {
         for item in batch.recipients { try add(item, &report) }
         for certificate in batch.intermediates {
             let row = try CertificateRecord.insert(certificate, into: database)
-            let isNew = try insert("INSERT INTO intermediate (certificate) VALUES (?) ON CONFLICT DO NOTHING", [row])
+            let isNew = try change("INSERT INTO intermediate (certificate) VALUES (?) ON CONFLICT DO NOTHING", [row])
             // A CA certificate that a user imports is no longer marked as learned, so that it is not removed automatically.
             if !isNew {
-                try insert("UPDATE intermediate SET learned = 0 WHERE certificate = ? AND learned <> 0", [row])
+                try change("UPDATE intermediate SET learned = 0 WHERE certificate = ? AND learned <> 0", [row])
             }
             report.intermediates.append(.init(certificate: certificate, isNew: isNew))
         }
         for certificate in batch.anchors {
             let row = try CertificateRecord.insert(certificate, into: database)
-            let isNew = try insert(
+            let isNew = try change(
                 "INSERT INTO anchor (certificate, added) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 [row, time]
             )
@@ -51,16 +51,16 @@ struct ImportTransaction {
 
     private func add(_ item: ImportBatch.IdentityItem, _ sealed: [UInt8], report: inout ImportReport) throws {
         let row = try CertificateRecord.insert(item.identity.certificate, into: database)
-        try insert("INSERT INTO private_key (certificate, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING", [row, sealed])
+        try change("INSERT INTO private_key (certificate, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING", [row, sealed])
         for address in item.accounts {
             let account = try self.account(address)
-            var isNew = try insert(
+            var isNew = try change(
                 "INSERT INTO identity (account, certificate, assigned, added) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 [account, row, item.isAssigned, time]
             )
             // An existing identity that a user assigns now becomes an assigned one.
             if item.isAssigned, !isNew {
-                isNew = try insert(
+                isNew = try change(
                     "UPDATE identity SET assigned = 1 WHERE account = ? AND certificate = ? AND assigned = 0",
                     [account, row]
                 )
@@ -114,7 +114,7 @@ struct ImportTransaction {
     /// Marks a learned or held certificate as the account's own, and ends the hold, now that the store has the private
     /// key. A user's decision stays, and so does the source of a certificate that a user imported and that was not held.
     private func makeOwn(_ certificate: Int64, _ address: AddressScope) throws {
-        try insert(
+        try change(
             """
             UPDATE recipient SET source = 'identity', trust = 'chain'
             WHERE address_key = ? AND certificate = ? AND (trust = 'held' OR source = 'harvest' AND trust = 'chain')
@@ -129,7 +129,7 @@ struct ImportTransaction {
         source: KnownRecipient.Source,
         trust: KnownRecipient.Trust
     ) throws -> Bool {
-        try insert(
+        try change(
             """
             INSERT INTO recipient
                 (address_key, certificate, address, source, first_seen, last_seen, trust)
@@ -141,7 +141,7 @@ struct ImportTransaction {
 
     /// Runs a statement. Returns whether the statement changed a row.
     @discardableResult
-    private func insert(_ sql: String, _ arguments: SQLArguments) throws -> Bool {
+    private func change(_ sql: String, _ arguments: SQLArguments) throws -> Bool {
         try database.execute(sql, arguments) > 0
     }
 }

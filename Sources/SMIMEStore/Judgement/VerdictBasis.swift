@@ -105,7 +105,7 @@ struct VerdictEvidence: Sendable {
     /// The names of all issuers in possible chains, and the `matchingKey`s of the names.
     let issuers: [DistinguishedName]
     let issuerKeys: Set<[UInt8]>
-    /// Whether there were too many authorities of one name to read all, so that the evidence is only for one certificate.
+    /// Whether there were too many authorities to use all, so that the evidence is only for one certificate.
     let isPartial: Bool
 
     /// Whether the store has no evidence, so that only the options provide some.

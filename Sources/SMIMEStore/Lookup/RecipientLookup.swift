@@ -5,7 +5,7 @@ package import PKIX
 /// Finds the certificates to which mail is encrypted: in the registry, then in the other sources, in their order.
 ///
 /// All lookups of recipients' certificates use this type. With `Extent.missing`, a source is queried only about addresses
-/// for which the earlier sources have no usable certificate of their own. If a source cannot be queried, the choice says
+/// that have no usable certificate of their own in earlier sources. If a source cannot be queried, the choice says
 /// so, because the source may have the certificate.
 package struct RecipientLookup: Sendable {
     /// The addresses about which the sources after the registry are queried.
@@ -21,8 +21,8 @@ package struct RecipientLookup: Sendable {
         /// The choice for each address, in the order of the addresses.
         package let choices: [RecipientChoice]
         /// One sentence for each source that could not be queried, for unusable data in sources and in the store, for
-        /// each usable certificate of an own account without its private key, and for each certificate of a source that
-        /// is held.
+        /// each usable certificate of one of the store's accounts whose private key the store lacks, and for each held
+        /// certificate from a source after the registry.
         package let warnings: [String]
     }
 
@@ -207,8 +207,8 @@ extension RecipientChoice {
         }
     }
 
-    /// Warns of certificates of other sources that would be used if no decision of a user were in the way. Learning warns of
-    /// those in the registry.
+    /// Warns about held certificates from sources after the registry, if no other certificate is selected. Learning warns
+    /// about held certificates in the registry.
     fileprivate var heldWarnings: [String] {
         guard selected == nil else { return [] }
         return candidates.filter { $0.recipient.rank > 0 && $0.reason == .held }.map { recipient, _ in

@@ -97,8 +97,8 @@ private struct RegistryReading {
         var known = try entries(of: addresses)
         let count = known.reduce(0) { $0 + ($1?.count ?? 0) }
         var evidence = try GroupedEvidence(for: count, systemAnchors: systemAnchors, in: database)
-        let asked = known.map { $0?.questions }
-        for (index, records) in asked.enumerated() {
+        let recordsByAddress = known.map { $0?.verdictRecords }
+        for (index, records) in recordsByAddress.enumerated() {
             do {
                 for (entry, record) in zip(known[index] ?? [], records ?? []) where entry.trust != .distrusted {
                     if let record { try evidence.add(record, in: database) { try certificate(record) } }
@@ -108,7 +108,7 @@ private struct RegistryReading {
             }
         }
         var book = VerdictBook(evidence, at: time, under: VerdictOptions(options, systemAnchors: systemAnchors))
-        let overviews = try zip(addresses, zip(known, asked)).map { address, items -> RecipientOverview? in
+        let overviews = try zip(addresses, zip(known, recordsByAddress)).map { address, items -> RecipientOverview? in
             guard let entries = items.0, let records = items.1,
                 let verdicts = try verdicts(on: entries, records, by: &book)
             else { return nil }
@@ -178,7 +178,7 @@ private struct RegistryReading {
 
 extension [RecipientEntry] {
     /// For each entry, the record with which stored verdicts are found; nil if no verdict on the entry is stored.
-    fileprivate var questions: [VerdictRecord?] {
+    fileprivate var verdictRecords: [VerdictRecord?] {
         let pinned = pinnedKeys
         return map { $0.keepableRecord(pinned) }
     }

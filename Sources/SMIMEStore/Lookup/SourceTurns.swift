@@ -16,7 +16,7 @@ struct SourceTurns {
 
     private struct Turn {
         let time: ContinuousClock.Instant
-        /// Whether the result does not make mail wait: no certificate, or an outage of the address alone.
+        /// Whether the result does not make mail wait: no certificate, or an outage without `holdsMail`.
         let isSettled: Bool
     }
 
@@ -40,9 +40,9 @@ struct SourceTurns {
         self.expired = Dictionary(expired.map { ($0.address, $0) }) { first, _ in first }
     }
 
-    /// `addresses` in the order in which to ask: first those that were not asked, in a random order, because another
-    /// process with the same message would not get further in the same one; then those about which only another process
-    /// asked; then those that were asked least recently.
+    /// `addresses` in the order in which to ask: first those without a turn and without an expired answer, in random order,
+    /// so that processes with the same message do not all spend their time on the same addresses; then those with an
+    /// expired answer to another process; then the others, the oldest turn first.
     func ordered(_ addresses: [AddressScope]) -> [AddressScope] {
         let items = addresses.shuffled().map { (address: $0, time: turn(of: $0)?.time) }
         let new = items.filter { $0.time == nil }.map(\.address)
@@ -52,9 +52,10 @@ struct SourceTurns {
         return unknown + answered + old.sorted { $0.time < $1.time }.map(\.address)
     }
 
-    /// Adds the outages of `addresses`, about which the source was not asked for lack of time. Mail to them waits,
-    /// because otherwise the look-ups of other addresses could make it leave in clear. It does not wait if a certificate of
-    /// an expired answer is usable: that is judged now, as always.
+    /// Adds the outages of `addresses`, about which the source was not asked for lack of time, and their expired answers.
+    ///
+    /// Mail to an address waits if no earlier result is settled (`Turn.isSettled`): otherwise the look-ups of other
+    /// addresses could make the mail leave in clear. It does not wait if a certificate of an expired answer is usable now.
     func add(_ addresses: [AddressScope], _ reason: String, to answer: inout SourceAnswer) {
         for address in addresses {
             let isSettled = turn(of: address)?.isSettled ?? false

@@ -12,7 +12,8 @@ package struct PolicyStore: Sendable {
     /// All rules: the global rule, then those for kinds of mail, for recipients, and for senders, each group sorted by
     /// pattern.
     ///
-    /// - Parameter isComplete: whether rules that are missing or damaged are an error.
+    /// - Parameter isComplete: whether it is an error if the rules are not those that were set. A rule that cannot be read
+    ///   is always an error.
     package func rules(isComplete: Bool = true) async throws(KeystoreError) -> [Policy.Rule] {
         try await database.read { database in
             if isComplete { try RuleDigest.check(in: database) }

@@ -73,7 +73,7 @@ final class PostgreSQLPool: Sendable {
         return nil
     }
 
-    /// Closes the unused connections. Closes each other connection after its use.
+    /// Closes the unused connections now, and each connection in use after its use.
     func close() {
         state.withLock { $0.isClosed = true }
         forget()

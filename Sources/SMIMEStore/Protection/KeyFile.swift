@@ -63,8 +63,8 @@ struct KeyFile {
         throw .writeFailed(path: first, reason: String(cString: strerror(EEXIST)))
     }
 
-    /// Removes the name that `keepCopy(at:)` returned, unless the key file was replaced or may still be replaced: its
-    /// successor then exists.
+    /// Removes the name that `keepCopy(at:)` returned, unless the key file was replaced, or may still be replaced because its
+    /// successor exists.
     func removeCopy(_ name: String) {
         var (successor, current, kept) = (stat(), stat(), stat())
         guard lstat(successorPath, &successor) != 0, errno == ENOENT else { return }

@@ -4,9 +4,9 @@ package enum ChangePolicy: String, CaseIterable, Sendable {
     /// The certificate is not used until a user trusts it.
     case hold
     /// The certificate is used if the address has a trusted certificate for the same key, or if all trusted certificates
-    /// of the address were learned from mail, are not pinned, and have the same trust anchor as this one. An expired one
-    /// may have lost its anchor, if another one has this anchor. Otherwise the certificate is not used until a user
-    /// trusts it.
+    /// of the address were learned from mail, are not pinned, and have the same trust anchor as this certificate. Expired
+    /// certificates without an anchor are ignored, but at least one certificate must have the anchor. Otherwise the
+    /// certificate is not used until a user trusts it.
     case sameRoot = "same-root"
     /// The certificate is used like any other.
     case use

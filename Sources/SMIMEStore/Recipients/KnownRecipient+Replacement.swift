@@ -10,9 +10,9 @@ extension KnownRecipient {
 
 extension [KnownRecipient] {
     /// The recipients of one address and its domain after `decidedByKey`. Certificates from other sources than the
-    /// registry are held if their key is held in the registry, or if a user pinned another key for the same use. They are not held if
-    /// they have the key and the issuer of a trusted certificate in the registry. The rule is like that for learned
-    /// certificates: a source with another certificate does not end what a user has decided or must decide.
+    /// registry are held if their key is held in the registry, or if a user pinned another key for the same use. They are
+    /// not held if they have the key and the issuer of a trusted certificate in the registry. The rule is like that for
+    /// learned certificates: a source with another certificate does not end what a user has decided or must decide.
     ///
     /// The pin of an address also holds certificates for its domain, but not the other way around: an address may have a
     /// certificate of its own in addition to that of its domain.

@@ -25,8 +25,8 @@ public struct LearningReport: Sendable {
         public let kind: Kind
         /// Whether the certificate is not used until a user trusts it.
         public let isHeld: Bool
-        /// The newest certificate for the same use that was known before, trusted ones preferred; nil if there was none,
-        /// except imported ones without an anchor.
+        /// The newest certificate for the same use that was known before, trusted ones preferred; nil if there was none.
+        /// Imported certificates without an anchor do not count.
         public let previous: Certificate?
         /// The Message-ID of the mail with the certificate; nil if the mail has none.
         public let messageID: String?

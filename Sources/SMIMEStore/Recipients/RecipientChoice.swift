@@ -13,7 +13,8 @@ package struct RecipientChoice: Sendable {
     /// sources have.
     package internal(set) var outages: [String] = []
     /// Whether mail to the address waits for an unavailable source even if the mail need not be encrypted. This is so for a
-    /// local source, such as a folder of certificates. For a remote source, only mail that must be encrypted waits.
+    /// local source, such as a folder of certificates, and for an outage of a remote source with `SourceOutage.holdsMail`.
+    /// For other outages, only mail that must be encrypted waits.
     package internal(set) var isHeldByOutage = false
 
     /// The chain of each candidate; nil for a certificate that a user distrusted, and for one with a stored verdict. For an

@@ -3,7 +3,7 @@ import LibCrypto
 extension Store {
     /// Creates the store at `location`, in files or in a server's database, and a key file on this host if there is none.
     ///
-    /// - Returns: false if there already is a store, which is not changed.
+    /// - Returns: false if there already is a store. An older one is migrated; its data stays.
     /// - Throws: `.unreachable`, `.cannotCreate`, `.permissions`; `.notPossible` if the database role cannot create tables.
     package static func create(_ location: StoreLocation) async throws(KeystoreError) -> Bool {
         try await onBlockingThread { () throws(KeystoreError) in

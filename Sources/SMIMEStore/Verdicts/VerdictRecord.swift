@@ -125,7 +125,7 @@ struct StoredVerdict: Sendable {
     let verdict: RecipientVerdict
     /// The digest of everything on which the verdict depends, except the time.
     let basis: [UInt8]
-    /// The last second before and the first second after the period in which the verdict is valid; since 1970.
+    /// The last second before and the first second after the period in which the verdict is valid, as seconds since 1970.
     let since, until: Int
 
     /// Whether the verdict is valid at `time`, in whole seconds.

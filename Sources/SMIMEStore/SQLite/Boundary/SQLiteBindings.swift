@@ -18,7 +18,7 @@ enum SQLiteBindings {
             throw SQLError(.other, "wrong number of arguments: \(values.count)")
         }
         guard !values.isEmpty else { return try body() }
-        // The values are already bound, so GRDB must neither check nor bind them. GRDB expects a statement that is not
+        // The values are bound below, so GRDB must neither check nor bind them. GRDB expects a statement that is not
         // running.
         sqlite3_reset(handle)
         statement.setUncheckedArguments(StatementArguments())
