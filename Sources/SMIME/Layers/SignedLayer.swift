@@ -89,8 +89,10 @@ package struct SignedLayer: Sendable {
             guard case .limitExceeded = error, !mustBeEntity else { throw error }
             content = nil
         }
-        if mustBeEntity {
-            try content?.entity.checkUnambiguous(in: [.duplicateContentType, .duplicateTransferEncoding])
+        if mustBeEntity, let entity = content?.entity {
+            // Without a Content-Type, what would be a hidden field elsewhere may be text.
+            let isEntity = entity.header.first("Content-Type") != nil
+            try entity.checkUnambiguous(in: isEntity ? nil : [.duplicateContentType, .duplicateTransferEncoding])
         }
         evidence = data.revocationEvidence
         problems =
