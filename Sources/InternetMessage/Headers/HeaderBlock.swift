@@ -137,6 +137,12 @@ extension HeaderBlock {
         default: LineEnd.crlf.bytes
         }
     }
+
+    /// The empty line at the end of the header. It is also there if the header ends at a line that is no field: some programs
+    /// would find further fields after that line.
+    package var ending: [UInt8] {
+        separator.isEmpty && defects.contains(.missingHeaderEnd) ? lineEnd.bytes : separator
+    }
 }
 
 /// The Resent fields of the latest resending. Those of earlier ones, which are below, do not determine the current

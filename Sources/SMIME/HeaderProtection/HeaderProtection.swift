@@ -93,6 +93,15 @@ package struct HeaderProtection: Hashable, Sendable {
         return marked
     }
 
+    /// `field` without the parameters of header protection, if it is the Content-Type of a message that is not protected.
+    /// There they have no meaning, but inside the protection they would say that the header is protected.
+    static func unmarked(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8] {
+        guard field.isNamed("Content-Type"), let type = ContentType(field: field), !strictTypes.contains(type.name),
+            !type.parameters.names.isDisjoint(with: parameters)
+        else { return field.terminatedBytes(lineEnd) }
+        return field.removingParameters(parameters, lineEnd)
+    }
+
     /// The outer field for `field`; nil if there is no outer field.
     func outerField(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
         guard let confidentiality, HeaderFieldKind(field) == .message else { return field.terminatedBytes(lineEnd) }

@@ -58,7 +58,7 @@ extension HeaderSplit {
             output += replaced.contains(index) ? places[index] ?? [] : field.terminatedBytes(outer.lineEnd)
         }
         output += places[outer.fields.endIndex] ?? []
-        return output + inner.separator.withLines(endingIn: outer.lineEnd)
+        return output + inner.ending.withLines(endingIn: outer.lineEnd)
     }
 
     /// Whether `field` of the outer header only describes the protected content, so that it is omitted from the joined

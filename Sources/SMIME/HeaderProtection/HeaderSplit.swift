@@ -67,7 +67,7 @@ package struct HeaderSplit: Sendable {
             outside = hiding
             innerFields = moved.map {
                 InnerField(
-                    bytes: $0.terminatedBytes(header.lineEnd),
+                    bytes: HeaderProtection.unmarked($0, header.lineEnd),
                     isTransferEncoding: $0.isNamed("Content-Transfer-Encoding")
                 )
             }

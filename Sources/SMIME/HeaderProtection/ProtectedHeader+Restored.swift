@@ -46,7 +46,7 @@ extension ProtectedHeader {
             }
         }
         for field in inner[next...] { output += restored(field, outer.lineEnd) }
-        return output + header.separator.withLines(endingIn: outer.lineEnd)
+        return output + header.ending.withLines(endingIn: outer.lineEnd)
     }
 
     /// As `restored(into:keepingFrom:_:)`, with all fields of the message.

@@ -116,12 +116,12 @@ public struct OpenedMessage: Sendable {
         try (isKept ? body : body.lines(endingIn: target)).makeReader().copy(to: sink)
     }
 
-    /// Whether the outer From is not replaced, because programs may read the inner From in different ways, or because it
+    /// Whether the outer From is not replaced, because there is no inner From, programs may read it in different ways, or it
     /// differs and is not verified.
     ///
     /// RFC 9788 §4.4
     private var keepsFrom: Bool {
-        guard let header, let protected, protected.header.first("From") != nil else { return false }
+        guard let header, let protected else { return false }
         guard let inner = AuthorReading(protected.header).soleAddress else { return true }
         guard inner != AuthorReading(header).soleAddress else { return false }
         guard !report.isMalformed, report.coverage == .whole, report.problems.allSatisfy({ $0.level != .error }) else {
