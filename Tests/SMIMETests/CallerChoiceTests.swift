@@ -151,6 +151,10 @@ import Testing
         let signed = try Message(try await mail().signed(by: alice, at: Self.time).bytes())
         let report = try await signed.verified(with: Keyring(alice, trusting: root), at: time)
         #expect(report.status != .valid)
+        // A time that is not a number is in no validity period.
+        let certificate = try TestIdentity("bob").certificate
+        #expect(!certificate.isValid(at: time))
+        #expect(throws: SMIMEError.self) { try Recipient(certificate, at: time) }
     }
 
     @Test func `a weak certificate has an error, as in a report`() throws {

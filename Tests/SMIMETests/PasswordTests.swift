@@ -10,7 +10,8 @@ import Testing
     @Test func `a password opens what is encrypted for it, beside a certificate or alone`() async throws {
         let bob = try TestIdentity("bob").identityWithChain
         let mail = try Message("From: alice@example.com\r\nSubject: Hello\r\n\r\nGood morning\r\n".utf8)
-        let password = Recipient(password: "correct horse")
+        let password = try Recipient(password: "correct horse")
+        #expect(throws: SMIMEError.self) { try Recipient(password: "") }
         #expect(password.certificate == nil)
         let both = try await mail.encrypted(to: [password, Recipient(bob.certificate, at: Self.time)])
             .bytes()

@@ -13,7 +13,7 @@ public import Foundation
 /// The error type of the public interface: a code, the party that can resolve the error, and a sentence for people.
 ///
 /// ```swift
-/// do { alice = try Identity(pkcs12: file, passphrase: text) } catch where error.code == .wrongPassphrase { … }
+/// do { … } catch let error as SMIMEError where error.code == .wrongPassphrase { … }
 /// ```
 public struct SMIMEError: Error, Sendable {
     /// The error code. New codes may be added in any version.
@@ -146,7 +146,8 @@ extension SMIMEError {
     package init(thrownByCaller error: any Error) {
         switch error {
         case is SMIMEError, is any CodedError, is CancellationError: self.init(error)
-        default: self.init(.callback, "\(error)", underlyingError: error)
+        // The text of a foreign error may contain anything, such as an address with a password.
+        default: self.init(.callback, "code of the caller failed: \(type(of: error))", underlyingError: error)
         }
     }
 

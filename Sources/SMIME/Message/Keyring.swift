@@ -90,10 +90,10 @@ enum CertificateFitness {
     private static func problems(of certificate: Certificate, at time: Date) -> [Problem] {
         var problems: [Problem] = []
         // A time that is not a number is in no period.
-        if !(time >= certificate.notBefore) {
+        if !certificate.hasBegun(at: time) {
             problems.append(Problem(.certificateNotYetValid, "the certificate is not valid yet"))
         }
-        if !(time <= certificate.notAfter) {
+        if certificate.hasEnded(at: time) {
             problems.append(Problem(.certificateExpired, "the certificate has expired"))
         }
         if certificate.publicKeyAlgorithm.isWeak {
@@ -185,7 +185,12 @@ extension Recipient {
     /// Everyone who knows `password` (RFC 5652 §6.2.4). Few mail programs can decrypt such a message.
     ///
     /// An attacker who has the message can try passwords without limit, so a short password will be found.
-    public init(password: String) { self.init(SharedSecret(password: Passphrase(password.utf8))) }
+    ///
+    /// - Throws: `.unusableRecipient` for an empty password, which everyone knows.
+    public init(password: String) throws(SMIMEError) {
+        guard !password.isEmpty else { throw SMIMEError(.unusableRecipient, "an empty password protects nothing") }
+        self.init(SharedSecret(password: Passphrase(password.utf8)))
+    }
 }
 
 extension [Recipient] {

@@ -63,8 +63,14 @@ extension SharedSecret? {
 
 extension OpenedMessage: WritableContent {
     /// The address in From, if it is verified: a valid signature of this address alone covers the whole message. Nil in all
-    /// other cases. For example, the message has several signers, or is valid only because of `VerdictExceptions`.
-    public var verifiedAuthor: EmailAddress? { learnable?.author }
+    /// other cases. For example, the message has several signers, is valid only because of `VerdictExceptions`, or is signed
+    /// only outside the encryption, so that the signer may not know the content.
+    public var verifiedAuthor: EmailAddress? {
+        switch report.summary {
+        case .verified, .confidentialAndVerified: learnable?.author
+        case .confidential, .unprotected: nil
+        }
+    }
 
     package func write(to sink: any ByteSink) throws { try write(to: sink, lineEnd: nil) }
 

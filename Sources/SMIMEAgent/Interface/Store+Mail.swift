@@ -45,6 +45,8 @@ extension Store {
     ///
     /// With encryption, throws unless every recipient has a usable certificate.
     ///
+    /// The rules of the store do not apply: only a `Gateway` applies them.
+    ///
     /// - Throws: `.unusableRecipient` if there is no recipient, or with every recipient without a usable certificate;
     ///   `.noCommonCipher`, `.doubtfulAuthor`, `.malformed`, `.unusableSigner`, `.serviceUnavailable`,
     ///   `.unusableSetting`, `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`

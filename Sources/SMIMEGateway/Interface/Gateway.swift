@@ -55,6 +55,9 @@ public struct Gateway: Sendable {
 
     /// The messages to send for an outgoing message. All are finished; send all of them, for example with `send`.
     ///
+    /// The rules of the store decide, and the requests in the message as far as the rules permit: the field X-SMIME, and
+    /// `[encrypt]` or `[sign]` in the subject.
+    ///
     /// - Throws: `.refused` with sentences for the sender, `.deferred`, `.loop`, `.malformed`, `.limitExceeded`,
     ///   `.unusableSetting`, `.storeLocked`, `.storeUnusable`, `.storeBusy`. docs/library.md describes the replies to
     ///   the mail server.
