@@ -36,12 +36,12 @@ struct GitObject {
     private static let headerLimit = 1 << 20
     /// The last second of the year 9999. Later times cannot be written in a certificate.
     private static let lastSecond = 253_402_300_799
-    /// The beginnings of the names of character sets in which the bytes of `<` and `>` always stand for these characters.
-    private static let usualCharsets = [
-        "utf-8", "utf8", "us-ascii", "ascii", "iso-8859-", "iso8859", "latin", "windows-", "cp", "koi8-", "euc", "gb",
-        "big5",
-        "shift_jis", "shift-jis", "sjis",
-    ]
+    /// The beginnings of the names of character sets in which the bytes of `<`, `>` and the line feed always stand for these
+    /// characters. Many code pages (`cp…`) are EBCDIC, in which they do not.
+    private static let usualCharsets =
+        ["utf-8", "utf8", "us-ascii", "ascii", "iso-8859-", "iso8859", "windows-", "koi8-", "euc", "big5"]
+        + ["gb18030", "gbk", "gb2312", "shift_jis", "shift-jis", "sjis"] + (1...9).map { "latin\($0)" }
+        + ["cp125", "cp437", "cp85", "cp866", "cp874", "cp932", "cp936", "cp949", "cp950"]
 
     /// Reads the header of the object in `content`. Content without a committer or tagger line has neither address nor
     /// time.
