@@ -20,6 +20,8 @@ extension MessageFlow {
                 changeCount: core.changeCount,
                 content: try slot.content()
             )
+            // A worker that ends, or whose answer comes too late, may have written copies.
+            slot.mayHaveSpooledCopies = true
             core.pool.submit(job) { [self] in
                 answered($0)
             } began: { [self] in
@@ -91,7 +93,7 @@ extension MessageFlow {
                 return end(SMTPReply(451, "4.3.0", text: "the gateway has no result for this message"))
             }
             (self.entry, self.learns) = (entry, learns)
-            slot.hasSpooledCopies = copies.contains { if case .spooled = $0.content { true } else { false } }
+            slot.mayHaveSpooledCopies = copies.contains { if case .spooled = $0.content { true } else { false } }
             let narrowedCopies = copies.map {
                 MessageCopy(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
             }

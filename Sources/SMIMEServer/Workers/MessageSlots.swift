@@ -68,7 +68,7 @@ final class MessageSlot {
     private var memory = ByteBuffer()
     private var spooled = 0
     /// Whether a worker wrote copies into the second spool.
-    var hasSpooledCopies = false
+    var mayHaveSpooledCopies = false
 
     init(number: Int, message: ReusableSpool, copies: ReusableSpool) {
         self.number = number
@@ -138,8 +138,8 @@ final class MessageSlot {
         // A failure to free the disk space is ignored: the next message overwrites the file from its start.
         if spooled > 0 { try? message.clear() }
         // A worker that died may have left an incomplete copy.
-        if spooled > 0 || hasSpooledCopies { try? copies.clear() }
-        (spooled, hasSpooledCopies) = (0, false)
+        if spooled > 0 || mayHaveSpooledCopies { try? copies.clear() }
+        (spooled, mayHaveSpooledCopies) = (0, false)
     }
 }
 
