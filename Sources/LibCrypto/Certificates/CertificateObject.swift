@@ -31,14 +31,15 @@ extension Handle<X509> {
         return [X509_V_OK, X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_UNSPECIFIED].contains(match)
     }
 
-    /// Whether this certificate was signed with the key of `issuer`.
+    /// Whether this certificate was signed with the key of `issuer`; nil if libcrypto cannot check this, for example for lack of memory.
     ///
     /// libcrypto: `X509_verify`
-    package func isSigned(by issuer: Handle<X509>) -> Bool {
+    package func isSigned(by issuer: Handle<X509>) -> Bool? {
         let start = ContinuousClock.now
         defer { CryptoTime.count(.verify, since: start) }
         defer { ERR_clear_error() }
-        return withPointers(owned, issuer.owned) { X509_verify($0, X509_get0_pubkey($1)) == 1 }
+        let result = withPointers(owned, issuer.owned) { X509_verify($0, X509_get0_pubkey($1)) }
+        return result != 1 && OpenSSLError.takeFatal() ? nil : result == 1
     }
 }
 

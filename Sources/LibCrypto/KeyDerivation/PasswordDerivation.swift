@@ -2,7 +2,7 @@ import COpenSSL
 
 /// Functions that derive keys from passwords.
 package enum PasswordDerivation {
-    /// PBKDF1 with an output of sixteen bytes: eight for the key and eight for the initialisation vector (RFC 8018 §5.1).
+    /// PBKDF1 with an output of sixteen bytes: eight for the key and eight for the initialization vector (RFC 8018 §5.1).
     ///
     /// libcrypto: `EVP_BytesToKey`, which equals PBKDF1 if one digest value is long enough.
     package static func pbkdf1(
@@ -72,7 +72,7 @@ package enum PasswordDerivation {
     /// - Parameters:
     ///   - password: the password as a BMPString.
     ///   - digest: libcrypto's name of the digest.
-    ///   - purpose: the ID byte, which distinguishes encryption keys, initialisation vectors and MAC keys.
+    ///   - purpose: the ID byte, which distinguishes encryption keys, initialization vectors and MAC keys.
     package static func pkcs12(
         _ password: SecretBytes,
         _ digest: String,

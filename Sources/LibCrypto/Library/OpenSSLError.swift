@@ -44,6 +44,19 @@ package struct OpenSSLError: Error, Equatable, Sendable {
     /// Adds one to `occurrences`, for a stored error that is thrown again.
     package static func noteOccurrence() { counter.add(1, ordering: .relaxed) }
 
+    /// Empties this thread's error queue.
+    ///
+    /// - Returns: whether it had a fatal error, such as a lack of memory, so that a failed check says nothing about what was
+    ///   checked. Such an error is counted in `occurrences`.
+    ///
+    /// libcrypto: `ERR_FATAL_ERROR`
+    static func takeFatal() -> Bool {
+        var isFatal = false
+        while case let code = ERR_get_error(), code != 0 { isFatal = isFatal || ERR_FATAL_ERROR(code) != 0 }
+        if isFatal { noteOccurrence() }
+        return isFatal
+    }
+
     private static func drainQueue() -> [Entry] {
         var entries: [Entry] = []
         var data: UnsafePointer<CChar>?

@@ -52,14 +52,15 @@ extension Handle<X509_CRL> {
         return X509_CRL_get0_by_cert(list, &entry, certificate) == 1 ? entry : nil
     }
 
-    /// Whether this list was signed with `key`.
+    /// Whether this list was signed with `key`; nil if libcrypto cannot check this, for example for lack of memory.
     ///
     /// libcrypto: `X509_CRL_verify`
-    package func isSigned(by key: Handle<EVP_PKEY>) -> Bool {
+    package func isSigned(by key: Handle<EVP_PKEY>) -> Bool? {
         let start = ContinuousClock.now
         defer { CryptoTime.count(.verify, since: start) }
         defer { ERR_clear_error() }
-        return withPointers(owned, key.owned) { X509_CRL_verify($0, $1) == 1 }
+        let result = withPointers(owned, key.owned) { X509_CRL_verify($0, $1) }
+        return result != 1 && OpenSSLError.takeFatal() ? nil : result == 1
     }
 }
 

@@ -74,7 +74,7 @@ package final class SecretBytes: Sendable {
     }
 }
 
-/// `count` random bytes that need not stay secret, for nonces and initialisation vectors.
+/// `count` random bytes that need not stay secret, for nonces and initialization vectors.
 ///
 /// libcrypto: `RAND_bytes`
 package func randomBytes(count: Int) throws(OpenSSLError) -> [UInt8] {

@@ -139,7 +139,19 @@ public struct Certificate: Sendable {
     }
 
     /// Whether `date` is within the validity period, including its first and last second.
-    public func isValid(at date: Date) -> Bool { notBefore <= date && date <= notAfter }
+    public func isValid(at date: Date) -> Bool { hasBegun(at: date) && !hasEnded(at: date) }
+
+    /// Whether the validity period has begun at `date`; false for a time that is not a number.
+    package func hasBegun(at date: Date) -> Bool { notBefore.isNoLater(than: date) }
+
+    /// Whether the validity period has ended at `date`; true for a time that is not a number.
+    package func hasEnded(at date: Date) -> Bool { !date.isNoLater(than: notAfter) }
+}
+
+extension Date {
+    /// Whether this time is earlier than `other`, or the same; false if one of them is not a number. (`<=` is true then,
+    /// because it is defined as the negation of `>`.)
+    package func isNoLater(than other: Date) -> Bool { self < other || self == other }
 }
 
 extension Certificate: Hashable {

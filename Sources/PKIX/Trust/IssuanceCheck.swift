@@ -25,12 +25,13 @@ struct IssuanceCheck {
             budget.spend(cost)
             return false
         }
-        var result = parent.mayHaveIssued(child)
-        if result {
-            budget.spend(cost)
-            result = child.isSigned(by: parent)
+        guard parent.mayHaveIssued(child) else {
+            Self.checked[edge] = false
+            return false
         }
-        Self.checked[edge] = result
-        return result
+        budget.spend(cost)
+        guard let isSigned = child.isSigned(by: parent) else { return false }
+        Self.checked[edge] = isSigned
+        return isSigned
     }
 }

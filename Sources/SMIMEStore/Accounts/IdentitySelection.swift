@@ -141,8 +141,8 @@ package enum IdentitySelection {
         guard purpose == .signing ? certificate.canSign : certificate.canEncrypt else { return .wrongUsage }
         guard purpose == .signing || !certificate.publicKeyAlgorithm.isWeak else { return .weakKey }
         guard identity.isAssigned || certificate.names(address) else { return .otherAddress }
-        guard certificate.notBefore <= time else { return .notYetValid }
-        guard certificate.notAfter >= time else { return .expired }
+        guard certificate.hasBegun(at: time) else { return .notYetValid }
+        guard !certificate.hasEnded(at: time) else { return .expired }
         return .superseded
     }
 

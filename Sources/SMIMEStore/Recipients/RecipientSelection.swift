@@ -133,8 +133,8 @@ package enum RecipientSelection {
         guard recipient.trust != .distrusted else { return .distrusted }
         guard traits.isKeyOffered else { return .unsupportedKey }
         guard traits.keyAllowsEncryption else { return .notForEncryption }
-        guard traits.notBefore <= time else { return .notYetValid }
-        guard traits.notAfter >= time else { return .expired }
+        guard traits.notBefore.isNoLater(than: time) else { return .notYetValid }
+        guard time.isNoLater(than: traits.notAfter) else { return .expired }
         guard !chain.isRevoked else { return .revoked }
         guard !chain.isRevocationMissing || chain.incompleteness != nil else { return .revocationUnknown }
         guard recipient.trust != .held else { return .held }
