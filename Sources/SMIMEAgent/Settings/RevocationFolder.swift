@@ -12,8 +12,8 @@ struct RevocationFolder {
     private static let (maximumCount, maximumFiles) = (128 << 20, 1000)
 
     /// Every list in the folder. Files whose names begin with a dot are ignored. These are ignored with a warning: files that are
-    /// no revocation list, and files beyond the limits. If the folder or a list in it cannot be read any more, the lists that
-    /// this process read there before are used, too: another program may be writing the file.
+    /// no revocation list, and files beyond the limits. If the folder or a list in it cannot be read any more, or a file is
+    /// gone, the lists that this process read there before are used, too: another program may be writing the file.
     ///
     /// - Throws: `SettingError.folderUnreadable` if there is no such folder, or it cannot be read.
     func lists(warn: (String) -> Void) throws(SettingError) -> FiledRevocationLists {
@@ -56,7 +56,8 @@ struct RevocationFolder {
         let warnings: [String]
     }
 
-    /// The folder that was read last; a server reads it again for every message.
+    /// What was read from the last folder. A server asks for the lists for every message, but unchanged files are not read
+    /// again.
     private static let last = Mutex<Contents?>(nil)
     /// The most bytes of lists that stay in memory.
     private static let keptCount = 32 << 20
@@ -113,7 +114,25 @@ struct RevocationFolder {
                 isFinal = false
             }
         }
+        keepLists(of: known, besides: files, in: &found, warn: warn)
         return (found, isFinal)
+    }
+
+    /// Adds the lists in `known` whose files are gone to `found`, unless they are out of date or there is another list of
+    /// their issuer.
+    private func keepLists(
+        of known: [FiledRevocationList],
+        besides files: [String],
+        in found: inout FiledRevocationLists,
+        warn: (String) -> Void
+    ) {
+        let paths = Set(files.map { "\(path)/\($0)" })
+        let issuers = Set(found.all.map(\.issuer))
+        for item in known where !paths.contains(item.path) && !issuers.contains(item.list.issuer) {
+            guard let nextUpdate = item.list.nextUpdate, nextUpdate > .now else { continue }
+            found.lists.append(item)
+            warn("\(item.path): is gone; the list in it is used until \(nextUpdate.day), or until a restart")
+        }
     }
 
     /// Whether the file `name`, which cannot be read as a list, may be one that is damaged or half-written.
