@@ -33,8 +33,8 @@ import Testing
     @Test func `the exit status says whether there is something`() throws {
         #expect(try output(of: "exit 1") == nil)
         #expect(throws: DiscoveryOutage("the program says: try later")) { try output(of: "exit 75") }
-        #expect(throws: DiscoveryOutage("the program ended with status 2")) { try output(of: "exit 2") }
-        #expect(throws: DiscoveryOutage("the program was ended by signal 15")) { try output(of: "kill $$") }
+        #expect(throws: DiscoveryOutage.fault("the program ended with status 2")) { try output(of: "exit 2") }
+        #expect(throws: DiscoveryOutage.fault("the program was ended by signal 15")) { try output(of: "kill $$") }
         #expect(throws: DiscoveryOutage.fault("the program cannot be started: No such file or directory")) {
             try LookupProgram(path: "/nowhere").output(about: "bob@example.com", until: .now + .seconds(60))
         }

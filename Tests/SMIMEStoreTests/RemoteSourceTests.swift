@@ -186,6 +186,15 @@ import Testing
         }
     }
 
+    @Test func `an outage of the address does not hide one of its domain that holds mail`() async throws {
+        let home = try TemporaryHome()
+        let choice = try #require(
+            try await lookup(try await store(in: home), [HalfDirectory()]).choices(for: [bob], at: .judged).choices
+                .first
+        )
+        #expect(choice.isHeldByOutage && choice.outages.count == 1)
+    }
+
     @Test func `the turns at other messages do not count`() async throws {
         let home = try TemporaryHome()
         let store = try await store(in: home)
@@ -219,6 +228,7 @@ import Testing
         let home = try TemporaryHome()
         let store = try await store(in: home)
         var lookup = lookup(store, [BusyDirectory()])
+        lookup.message = [1]
         let addresses = [bob, try AddressScope("alice@example.com")]
         let first = try await lookup.choices(for: addresses, at: .judged).choices
         #expect(first.filter(\.isHeldByOutage).count == 1)
@@ -228,6 +238,23 @@ import Testing
         #expect(choices.filter { $0.selected == nil && $0.isHeldByOutage }.count == heldCount)
         #expect(choices.filter { $0.selected != nil }.count == 2 - heldCount)
         #expect(try await home.number("SELECT count(*) FROM lookup_answer") == answerCount)
+    }
+
+    @Test func `certificates of an expired answer are used while the source is down`() async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        func choice(_ source: Directory) async throws -> RecipientChoice {
+            try #require(try await lookup(store, [source]).choices(for: [bob], at: .judged).choices.first)
+        }
+        #expect(try await choice(Directory(["bob"])).selected != nil)
+        try await home.change("UPDATE lookup_answer SET time = time - 4000, until = until - 4000")
+        // The second time the source is not asked, because it was down a moment ago.
+        for _ in 0..<2 {
+            let choice = try await choice(Directory(["bob"], outage: "no answer"))
+            #expect(choice.selected != nil && choice.outages.count == 1)
+        }
+        try await home.change("UPDATE lookup_answer SET time = time - 180000, until = until - 180000")
+        #expect(try await choice(Directory(["bob"], outage: "no answer")).selected == nil)
     }
 
     @Test func `a thousand expired answers stay in the store`() async throws {
@@ -283,6 +310,27 @@ private struct BusyDirectory: RemoteSource {
     }
 
     func state() throws(SourceOutage) -> String { "busy" }
+}
+
+/// A directory that is silent about addresses, and whose answers about domains cannot be read.
+private struct HalfDirectory: RemoteSource {
+    let kind = KnownRecipient.Source.smimea
+    let timeLimit = Duration.seconds(60)
+    let identity = "half"
+    let knowsDomains = true
+
+    func search(
+        for addresses: [AddressScope],
+        until deadline: ContinuousClock.Instant
+    ) throws(SourceOutage) -> SourceAnswer {
+        var answer = SourceAnswer()
+        for address in addresses {
+            answer.outages[address] = SourceOutage("no answer", holdsMail: address.isDomain)
+        }
+        return answer
+    }
+
+    func state() throws(SourceOutage) -> String { "half" }
 }
 
 /// A directory with the certificates of these names in certs/.

@@ -36,7 +36,7 @@ package struct LookupProgram: Sendable {
         case Status.found: return result.output
         case Status.none: return nil
         case Status.tryLater: throw DiscoveryOutage("the program says: try later")
-        case let status: throw DiscoveryOutage("the program ended with status \(status)")
+        case let status: throw .fault("the program ended with status \(status)")
         }
     }
 
@@ -45,7 +45,7 @@ package struct LookupProgram: Sendable {
         case .notStarted(let code): .fault("the program cannot be started: \(String(cString: strerror(code)))")
         case .timeLimit: .timeLimit
         case .printsTooMuch: DiscoveryOutage("the program prints too much", holdsMail: true)
-        case .signalled(let signal): DiscoveryOutage("the program was ended by signal \(signal)")
+        case .signalled(let signal): .fault("the program was ended by signal \(signal)")
         case .lost: DiscoveryOutage("the system did not report how the program ended")
         }
     }

@@ -106,8 +106,8 @@ package struct RecipientLookup: Sendable {
                 warnings += answer.warnings
                 for address in wanted {
                     let domain = address.address.map(AddressScope.init(domainOf:))
-                    let outage = answer.outages[address] ?? domain.flatMap { answer.outages[$0] }
-                    guard let outage else { continue }
+                    let both = [address, domain].compactMap { $0.flatMap { answer.outages[$0] } }
+                    guard let outage = both.first(where: \.holdsMail) ?? both.first else { continue }
                     outages[address, default: []].append(Self.text(source, outage))
                     if outage.holdsMail || !(source is any RemoteSource) { held.insert(address) }
                 }

@@ -64,11 +64,11 @@ struct RemoteLookup {
         let paused = answer.outages
         let turns = turns(name, source.kind, expired: kept.filter(\.isExpired))
         let missing = turns.ordered(unknown.filter { paused[$0] == nil })
-        guard !missing.isEmpty else { return answer }
+        guard !missing.isEmpty else { return turns.completed(answer) }
         let limit = min(source.timeLimit, left)
         guard limit > .zero else {
             turns.add(missing, "other sources used up the lookup time of the message", to: &answer)
-            return answer
+            return turns.completed(answer)
         }
         // Less than half of the time is left, because other sources used it.
         let hasLittleTime = limit < min(source.timeLimit, limits.budget) / 2
@@ -89,9 +89,9 @@ struct RemoteLookup {
             if limit == source.timeLimit || !isOver, !error.holdsMail { pauses.note(error, about: nil) }
             if isOver, hasLittleTime {
                 turns.add(missing, error.reason, to: &answer)
-                return answer
+                return turns.completed(answer)
             }
-            return Self.with(error, about: missing, answer)
+            return turns.completed(Self.with(error, about: missing, answer))
         }
         left -= start.duration(to: .now)
         if limit == source.timeLimit {
@@ -105,7 +105,7 @@ struct RemoteLookup {
         answer.found += new.found
         answer.warnings += new.warnings
         answer.outages.merge(new.outages) { old, _ in old }
-        return answer
+        return turns.completed(answer)
     }
 
     /// The addresses and domains in `addresses` that `foreign` permits, and the cached answers of the source `name`, some of

@@ -34,7 +34,7 @@ struct SourceTurns {
     /// - Parameters:
     ///   - source: a name of the source that is different for each store.
     ///   - message: see `RecipientLookup.message`; if nil, turns are not remembered.
-    ///   - expired: the expired answers of the source that are used if there is no time to ask again.
+    ///   - expired: the expired answers of the source, which are used if it gives no new answer.
     init(of source: String, _ kind: KnownRecipient.Source, for message: [UInt8]?, expired: [KeptAnswer]) {
         (self.source, self.message, self.kind) = (source, message, kind)
         self.expired = Dictionary(expired.map { ($0.address, $0) }) { first, _ in first }
@@ -52,16 +52,23 @@ struct SourceTurns {
         return unknown + answered + old.sorted { $0.time < $1.time }.map(\.address)
     }
 
-    /// Adds the outages of `addresses`, about which the source was not asked for lack of time, and their expired answers.
+    /// Adds the outages of `addresses`, about which the source was not asked for lack of time.
     ///
     /// Mail to an address waits if no earlier result is settled (`Turn.isSettled`): otherwise the look-ups of other
-    /// addresses could make the mail leave in clear. It does not wait if a certificate of an expired answer is usable now.
+    /// addresses could make the mail leave in clear.
     func add(_ addresses: [AddressScope], _ reason: String, to answer: inout SourceAnswer) {
         for address in addresses {
             let isSettled = turn(of: address)?.isSettled ?? false
             answer.outages[address] = SourceOutage(reason, holdsMail: !isSettled)
-            expired[address]?.add(to: &answer, from: kind)
         }
+    }
+
+    /// `answer` with the expired answers about the addresses that have an outage. Mail does not wait, and does not leave in
+    /// clear, if one of their certificates is usable now.
+    func completed(_ answer: SourceAnswer) -> SourceAnswer {
+        var answer = answer
+        for address in answer.outages.keys { expired[address]?.add(to: &answer, from: kind) }
+        return answer
     }
 
     /// Notes the turns of those of `addresses` about which the source was asked, with the result `answer`.
