@@ -136,6 +136,19 @@ import Testing
         #expect(try await scene.home.number("SELECT count(*) FROM certificate WHERE \(garbage)") == 0)
     }
 
+    @Test func `a row that cannot be read does not stop the learning of its certificate's mail`() async throws {
+        let scene = try await VerdictScene()
+        let carol = try EmailAddress("carol@example.com")
+        let certificate = try scene.certificate("alice")
+        let sighting = SignerSighting(address: carol, certificate: certificate, authorities: [])
+        _ = try await scene.store.recipients.learn([sighting], at: scene.time)
+        try await scene.home.change(
+            "UPDATE recipient SET address = 'no address' WHERE address_key = 'carol@example.com'"
+        )
+        _ = try await scene.store.recipients.learn([sighting], at: scene.time)
+        #expect(try await scene.store.check().contains { $0.code == .unreadable })
+    }
+
     @Test(arguments: ["UPDATE recipient SET trust = 'pinned'", "UPDATE recipient SET source = 'import'"])
     func `what a person decided about is not passed over where it cannot be read`(decision: String) async throws {
         let scene = try await VerdictScene()

@@ -70,10 +70,12 @@ struct LearningTransaction {
         // A gateway's role cannot write decisions. The decision about the key applies nevertheless, and nothing is encrypted
         // to a held certificate.
         let trust = try trust == .distrusted && !database.isOwner() ? KnownRecipient.Trust.held : trust
+        // There is a conflict with a row that cannot be read, which `smime store check` reports. It stays as it is.
         try database.execute(
             """
             INSERT INTO recipient (address_key, certificate, address, source, source_detail, first_seen, last_seen,
                 trust, capabilities, capabilities_time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (address_key, certificate) DO NOTHING
             """,
             [
                 sighting.address.key, try CertificateRecord.insert(certificate, into: database), sighting.address.text,
