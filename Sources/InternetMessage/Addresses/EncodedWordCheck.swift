@@ -1,7 +1,7 @@
 /// Checks that encoded words in a From field are complete.
 ///
-/// At `=?` without a complete word, Thunderbird looks for the next word, and skips as much text as that word is long. It then
-/// finds an address in a quoted string.
+/// If `=?` begins no complete word, Thunderbird looks for the next word and skips as much text as that word is long. It may
+/// then find an address inside a quoted string.
 ///
 /// RFC 2047 §2
 struct EncodedWordCheck {
@@ -9,7 +9,7 @@ struct EncodedWordCheck {
         case bare, quoted
         case comment(depth: Int)
 
-        /// The characters that end this place, and that an encoded word therefore must not contain.
+        /// Characters that end this place or escape the next character. An encoded word must not contain them.
         var limits: String {
             switch self {
             case .bare: "\"()<>\\"

@@ -22,7 +22,8 @@ package struct Mailbox: Hashable, Sendable {
     /// Whether the name contains an address other than this mailbox's own.
     ///
     /// The name is checked in the forms that different mail programs display: with all encoded words decoded, with
-    /// compatibility characters replaced, and without invisible characters.
+    /// compatibility characters replaced, and without invisible characters. A name with an encoded word in an unknown
+    /// character set that may not extend ASCII counts as containing another address.
     package var displayNamePosesAsAddress: Bool {
         guard let displayName else { return false }
         guard let loose = EncodedWord.decodeLoosely(displayName) else { return true }

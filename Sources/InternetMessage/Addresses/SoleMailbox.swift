@@ -32,11 +32,11 @@ struct SoleMailbox {
 
     /// The maximum length of a field body in bytes.
     private static let maximumCount = 65_536
-    /// Characters that end a line in some programs and are displayed by others.
+    /// DEL, and characters that end a line in some programs and are displayed by others.
     private static let lineSeparators: [Unicode.Scalar] = ["\u{7F}", "\u{85}", "\u{2028}", "\u{2029}"]
 
-    /// Whether the scalar is a blank or a line break. Line breaks are parsed, because Python ends comments and quoted strings
-    /// there.
+    /// Whether the scalar is a blank or a line break. The field is not unfolded before it is parsed, because Python ends
+    /// comments and quoted strings at line breaks.
     private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" || scalar == "\n" }
 
     /// Whether there is a carriage return without a line feed, at which some programs end the line.

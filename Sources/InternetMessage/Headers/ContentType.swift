@@ -11,7 +11,7 @@ package struct ContentType: Hashable, Sendable {
     /// The parameters.
     package let parameters: FieldParameters
     /// Whether all programs find the same type and subtype: there are no comments or other text beside them, no blanks
-    /// between them, and no blank after them if the parameters have errors.
+    /// between them, and no blank after them if the parameters have errors or a quoted value with blanks.
     package let hasPlainName: Bool
     /// Whether the field may contain an encoded word (RFC 2047).
     private let hasEncodedWord: Bool

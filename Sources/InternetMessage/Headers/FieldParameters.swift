@@ -8,16 +8,18 @@ import ByteStreams
 /// RFC 2045 §5.1, RFC 2231
 package struct FieldParameters: Hashable, Sendable {
     private var values: [String: String] = [:]
-    /// The names that occur twice with different values, so that other programs may use the other value.
+    /// The names that occur twice with different values, or both with and without the syntax of RFC 2231, so that other
+    /// programs may use the other value.
     package private(set) var contradictions: Set<String> = []
     /// The names of parameters that other programs may read differently or not find, for one of these reasons:
-    /// - The value is neither a token nor quoted, is divided into sections, or is next to a comment.
+    /// - The value is neither a token nor quoted, is divided into sections, names a character set, or is next to a comment.
+    /// - The name occurs twice with different values.
     /// - The name also occurs in text that is skipped here, or in a name with characters that a name must not have.
+    /// - The list has too many parameters.
     package private(set) var irregularities: Set<String> = []
     /// The values that are not divided into sections and name no character set, by name.
     private var plainValues: [String: String] = [:]
-    /// The names in `irregularities` and `contradictions`, unless the only reason is that a value is divided into sections or
-    /// names a character set.
+    /// The names in `irregularities`, except names whose only irregularity is a section 0 or a character set (RFC 2231).
     private var doubtful: Set<String> = []
     /// The names of parameters whose value is not quoted.
     private var unquoted: Set<String> = []
@@ -26,12 +28,13 @@ package struct FieldParameters: Hashable, Sendable {
     /// values.
     package private(set) var isAmbiguous = false
 
-    /// Whether the list has an empty element, a name or a value with characters that need quotes, or text that belongs to no
-    /// parameter. After such an error some programs ignore the rest of the list, or look for the next semicolon even inside
-    /// quotes. A slash is permitted in a value after the boundary parameter, as in `protocol=application/pkcs7-signature`.
+    /// Whether the list has an error, such as an empty element, a name or a value with characters that need quotes, or text
+    /// that belongs to no parameter. After an error some programs ignore the rest of the list, or look for the next semicolon
+    /// even inside quotes. A slash is permitted in a value after the boundary parameter, as in
+    /// `protocol=application/pkcs7-signature`.
     package private(set) var hasErrors = false
-    /// Whether a quoted value has blanks. If there are also blanks outside, or a slash without quotes, Ruby's mail library reads
-    /// the list word by word.
+    /// Whether a quoted value has blanks. If there are also blanks outside, or a slash without quotes, Ruby's mail library
+    /// reads the list word by word.
     private(set) var hasQuotedBlank = false
     /// Whether there is a blank before a semicolon or beside an equals sign, or a slash without quotes.
     private var isLoose = false
@@ -47,7 +50,7 @@ package struct FieldParameters: Hashable, Sendable {
     package subscript(name: String) -> String? { values[name] }
 
     /// All values of the parameter `name`, which must be in lower case: the plain one, and the one of RFC 2231. Nil if programs
-    /// may read the parameter differently for another reason.
+    /// may read the parameter differently for another reason, such as several sections.
     package func values(of name: String) -> [String]? {
         doubtful.contains(name) ? nil : [plainValues[name], values[name]].compactMap(\.self)
     }
@@ -89,7 +92,7 @@ package struct FieldParameters: Hashable, Sendable {
                 }
                 continue
             }
-            // Some programs remove blanks of other character sets and control characters from a name.
+            // Some programs remove non-ASCII blanks and control characters from a name.
             if !written.allSatisfy({ $0.isWordByte || $0 == UInt8(ascii: "*") }) {
                 skippedText.add(written)
                 skippedText.add(written.filter(\.isWordByte))
@@ -98,8 +101,8 @@ package struct FieldParameters: Hashable, Sendable {
             if isBeforeBlank || tokens.next?.isBlank == true { isLoose = true }
             tokens.skipBlanksAndComments()
             let isQuoted = tokens.next == UInt8(ascii: "\"")
-            let (value, isRegular, isBehindValue) = Self.takeValue(&tokens, &skippedText)
-            if isBehindValue { isLoose = true }
+            let (value, isRegular, hasBlankBehind) = Self.takeValue(&tokens, &skippedText)
+            if hasBlankBehind { isLoose = true }
             noteErrors(of: name, written, value, isQuoted: isQuoted, isBehindBoundary: sections["boundary"] != nil)
             if !isRegular { hasErrors = true }
             guard !name.isEmpty else { continue }

@@ -108,7 +108,7 @@ extension UInt8 {
 
 /// The name of a field that is folded before its colon.
 private struct FoldedName {
-    /// The letters of the name so far; nil if the last field has its colon.
+    /// The letters of a name whose colon is still missing; nil if there is none, or if no decisive name is that long.
     private var letters: String?
 
     /// Reads the next line. Returns the letters of the name that ends in it, if the name began in an earlier line.
@@ -117,7 +117,7 @@ private struct FoldedName {
         let known = line.first?.isBlank == true ? letters : nil
         let own = HeaderScan.letters(of: name)
         let joined = (known ?? "") + own
-        // No decisive name has more letters. Of a name with more letters, `letters(of:)` returns none.
+        // No decisive name has more letters. For a longer name, `letters(of:)` returns an empty text.
         let isShort = joined.utf8.count <= 25 && (!own.isEmpty || name.allSatisfy { !$0.isLetter })
         letters = name.count == line.count && isShort ? joined : nil
         return name.count == line.count ? nil : known.map { _ in joined }

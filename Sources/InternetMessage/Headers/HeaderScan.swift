@@ -68,9 +68,10 @@ struct HeaderScan {
         return true
     }
 
-    /// Records whether some programs do not find the fields that determine how the body is read, so that they show other
-    /// text, or do not find From, so that they may take another author: from the From line of an mbox file, which mail servers
-    /// also add later, or from another field.
+    /// Records whether a byte order mark or a blank before a colon hides one of these fields from some programs:
+    /// - A field that determines how the body is read. Without it, they show other text.
+    /// - From. Without it, they may take the author from another field, or from the From line of an mbox file, which mail
+    ///   servers may also add later.
     private mutating func noteHiddenFields() {
         guard isWholeMessage, !defects.isDisjoint(with: [.byteOrderMark, .blankBeforeColon]) else { return }
         func name(_ extent: HeaderField.Extent) -> ArraySlice<UInt8> { bytes[Int(extent.start)..<Int(extent.nameEnd)] }
@@ -118,8 +119,7 @@ struct HeaderScan {
         ["content-transfer-encoding", "content-type", "mime-version"].contains { name.equalsIgnoringCase($0) }
     }
 
-    /// Whether the field with this name says who wrote the message. A NUL in the body of this field is found when the body is
-    /// parsed.
+    /// Whether the field with this name says who wrote the message. A NUL in such a field is found when the field is parsed.
     private static func isAuthor(_ name: [UInt8]) -> Bool {
         ["from", "reply-to", "sender"].contains { name.equalsIgnoringCase($0) }
     }
@@ -137,7 +137,8 @@ struct HeaderScan {
             let endsLine = position < end && bytes[position] == .lineFeed
             if isRun || !endsLine {
                 defects.insert(.bareCR)
-                // The text after the carriage return is empty or not a field. Some programs end the header in either case.
+                // Programs that end the line here find another field, or an empty line or text, at which some of them end the
+                // header.
                 if isWholeMessage, found < last { defects.insert(.hiddenFields) }
             }
             guard !endsLine, position < end else { continue }

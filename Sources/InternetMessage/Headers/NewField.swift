@@ -12,7 +12,7 @@ package struct NewField: Sendable, Hashable {
     /// The parameters, in the order of writing.
     package let parameters: [Parameter]
 
-    /// A `name=value` pair. The value is quoted if necessary, and encoded if it is not ASCII (RFC 2231).
+    /// A `name=value` pair. The value is quoted if necessary, and encoded if it is not printable ASCII (RFC 2231).
     package struct Parameter: Sendable, Hashable {
         /// The name.
         package let name: String
@@ -32,7 +32,8 @@ package struct NewField: Sendable, Hashable {
             byte != 32 && !"()<>@,;:\\\"/[]?=".utf8.contains(byte)
         }
 
-        /// The parameter in its encoded form, divided into sections (RFC 2231 §3) if it is long.
+        /// The parameter as it is written. If it has more than 900 bytes, it is divided into encoded sections (RFC 2231 §3,
+        /// §4.1).
         var sections: [String] {
             guard text.utf8.count > 900 else { return [text] }
             var pieces = ["utf-8''"]

@@ -1,6 +1,6 @@
 import ByteStreams
 
-/// Finds the lines of a source that start with two hyphens, at the speed of memory.
+/// Finds the lines of a source that start with two hyphens.
 ///
 /// Only such lines can be boundaries; all other lines are skipped. On request, hyphens inside of a line are found, too.
 struct LineScanner {
@@ -16,7 +16,7 @@ struct LineScanner {
         let match: Match
         /// Where to continue.
         let next: Place
-        /// The start of the line break before the line.
+        /// The start of the CRLF or LF before the line; the start of the line if neither precedes it.
         let previousEnd: Int
     }
 
@@ -47,14 +47,14 @@ struct LineScanner {
 
     /// Programs that read long lines in pieces have room for at least this many bytes.
     private static let shortestPiece = 250
-    /// The number of hyphens before other text that matter: two, and those of a boundary.
+    /// The maximum number of hyphens that matter before other text: two, and the 70 that a boundary may have.
     private static let longestRun = 72
 
     /// The first line at or after `start` that begins with two hyphens and for which `match` returns a value; nil if there is
     /// none.
     ///
-    /// - Parameter inside: the bytes that make hyphens inside a line matter. Hyphens that one of these bytes follows are also
-    ///   passed to `match` if only blanks or one byte, or at least 250 bytes, precede them in their line.
+    /// - Parameter inside: the bytes that make hyphens inside a line matter. Hyphens before one of these bytes are also passed
+    ///   to `match` if only blanks or one byte, or at least 250 bytes, precede the hyphens in their line.
     mutating func next<Match>(
         from start: Place,
         before inside: [UInt8],
@@ -74,7 +74,7 @@ struct LineScanner {
                     }
                 if let line { return line }
             }
-            // Within a line, hyphens matter only after a line end, or on request.
+            // Hyphens matter only at the start of a line, or on request inside of one.
             place =
                 nextHyphens(from: place.position, before: inside)
                 ?? Place(position: loaded.upperBound, isLineStart: window[loaded.count - 1].endsLines)

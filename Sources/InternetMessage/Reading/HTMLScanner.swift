@@ -176,7 +176,7 @@ enum HTMLEntities {
         return text + String(decoding: rest, as: UTF8.self)
     }
 
-    /// A number may have leading zeros.
+    /// The maximum length of a name or number. Numbers may have leading zeros.
     private static let maximumName = 32
 
     private static func decoded(_ name: ArraySlice<UInt8>) -> Unicode.Scalar? {

@@ -36,7 +36,8 @@ package struct SevenBitEncoding: Sendable {
     ///     must name; nil keeps the previous one. The fields about the content are then written in 7-bit; all others are
     ///     unchanged.
     ///   - copy: receives the form, if that is possible in the same pass; see `wasCopied`.
-    /// - Throws: `MIMEError.limitExceeded(.depth)` for messages nested too deeply; errors of reading.
+    /// - Throws: `MIMEError.limitExceeded`, for example for messages nested too deeply; errors of reading, and of writing to
+    ///   `copy`.
     package init(
         of entity: Entity,
         in source: any ByteSource,

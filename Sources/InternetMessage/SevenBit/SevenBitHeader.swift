@@ -84,7 +84,8 @@ extension HeaderField {
             else { return nil }
             // The delimiter lines are not rewritten, so the boundary parameter must not change.
             guard name != "boundary" || value.utf8.allSatisfy({ $0 < 128 }) else { return nil }
-            // No person wrote a longer parameter. Each section repeats the name, and programs read at most 1,000 sections.
+            // No real parameter exceeds these limits. Each section repeats the name, and `FieldParameters` reads at most 1,000
+            // sections.
             let sections = value.utf8.count / 20 + 2
             guard name.utf8.count <= 256, sections < 1_000,
                 sections * (name.utf8.count + 16) + 3 * value.utf8.count + output.count <= Self.longestParameters
@@ -105,7 +106,7 @@ extension RandomAccessCollection<UInt8> {
 }
 
 extension Array<UInt8> {
-    /// The size that lines have after folding, where possible.
+    /// The maximum length of a line after folding, where possible.
     private static var foldedSize: Int { 900 }
 
     /// The field with a line break before blanks in lines that are too long. Unfolding restores the same bytes (RFC 5322

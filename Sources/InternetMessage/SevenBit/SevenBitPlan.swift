@@ -87,7 +87,7 @@ struct SevenBitPlan {
         _ header: HeaderBlock,
         replacement: SevenBitEncoding.Header?
     ) throws {
-        // The header of a whole message cannot move into a part: its Content-Type must stay in the message header.
+        // A replacement header keeps its media type, and message/global permits only UTF-8 in the header (RFC 6532 §3.7).
         guard replacement == nil, header.isUTF8 else {
             unsafeMessages.append(entity.range)
             try addHeader(of: entity, replacement: replacement, newEncoding: nil)

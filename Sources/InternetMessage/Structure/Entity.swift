@@ -24,7 +24,7 @@ package struct Entity: Sendable {
     package let transferEncoding: TransferEncoding
     /// The parts of a multipart, in order.
     package private(set) var children: [Entity]
-    /// Whether a multipart has its closing delimiter; true for all other types.
+    /// Whether a multipart has its closing delimiter; true if there is no valid boundary, as in all other types.
     package let isTerminated: Bool
     /// The defects of this entity, without those of its parts.
     package private(set) var defects: Set<MIMEDefect>
@@ -141,7 +141,7 @@ extension Entity {
         stream(of: source, range: range, lineEnd: .crlf, binary: binary)
     }
 
-    /// The whole entity in canonical form, if it has no binary bodies. `defects` receives the original lines.
+    /// The whole entity, which must have no binary bodies, in canonical form. `defects` receives the original lines.
     package func canonicalStream(of source: any ByteSource, watchedBy defects: LineEndDefects) -> ByteStream {
         let place = range
         nonisolated(unsafe) let defects = defects

@@ -5,8 +5,9 @@ extension String {
     /// are written as `\u{…}`.
     package var escapedForDisplay: String { escaped { "\\u{\(String($0.value, radix: 16, uppercase: true))}" } }
 
-    /// This JSON text with the same characters written as `\u` and four hexadecimal digits, so that a JSON parser restores
-    /// them. Quotation marks and backslashes are not escaped again.
+    /// This JSON text, which must be on one line, escaped for display. Each character that `escapedForDisplay` escapes is
+    /// written as `\u` and four hexadecimal digits (twice for a surrogate pair), so that a JSON parser restores the character.
+    /// Quotation marks and backslashes are not escaped again.
     ///
     /// RFC 8259 §7
     package var escapedForJSON: String {

@@ -130,8 +130,8 @@ public enum EncodedWord {
         return decoded + String(decoding: rest, as: UTF8.self)
     }
 
-    /// The bytes that some program may read in the base64 text `content`: one form if the text is valid. Programs treat
-    /// other characters and early padding differently (RFC 2045 §6.8): they ignore them, or they begin a new group.
+    /// The bytes that some program may read in the base64 text `content`: one form if the text is valid. Otherwise characters
+    /// outside of the alphabet are ignored, and padding before the end is ignored, too, or begins a new group (RFC 2045 §6.8).
     private static func looseForms(of content: ArraySlice<UInt8>) -> [[UInt8]] {
         if let bytes = try? Array(base64: content) { return [bytes] }
         let groups = content.filter { $0.base64Value != nil || $0 == UInt8(ascii: "=") }

@@ -30,7 +30,7 @@ package enum SystemCharset {
                 var (source, target) = (input.baseAddress, output.baseAddress)
                 var (left, room) = (inputCount, outputCount)
                 guard iconv(converter, &source, &left, &target, &room) >= 0, left == 0,
-                    // A letter that may be followed by an accent is buffered until the end is known.
+                    // Writes a letter that iconv holds back because an accent may follow it.
                     iconv(converter, nil, nil, &target, &room) >= 0
                 else { return nil }
                 return outputCount - room
