@@ -58,8 +58,8 @@ enum TemporaryFile {
         throw StreamError.writeFailed(code: errno)
     }
 
-    /// Calls `body` with random names until it returns a non-negative number. An error other than `EEXIST`, or the hundredth
-    /// attempt, ends this.
+    /// Calls `body` with random names until it returns a non-negative number. Gives up at an error other than `EEXIST`, or
+    /// after 100 attempts.
     private static func withNewName(
         in folder: String,
         _ body: (String) -> Int32

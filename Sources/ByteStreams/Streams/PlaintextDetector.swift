@@ -1,6 +1,6 @@
 /// Recognizes content that cannot be ciphertext.
 ///
-/// Ciphertext looks random. Content is considered plaintext in any of these cases. The numbers in brackets are the
+/// Ciphertext looks random. Content is considered plaintext in any of these cases. The numbers in parentheses are the
 /// probability that random bytes are considered plaintext.
 ///
 /// - 64 consecutive bytes are ASCII text (1 in 10^20 for messages of 1 MiB).

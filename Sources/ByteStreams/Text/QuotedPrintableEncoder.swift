@@ -7,7 +7,7 @@
 package final class QuotedPrintableEncoder: ByteSink {
     /// The maximum length of a line without the = of a soft break.
     private static let longestLine = 75
-    private static let mailboxLine = Array("From ".utf8)
+    private static let mboxMark = Array("From ".utf8)
     private static let delimiter = Array("--".utf8)
 
     private let downstream: any ByteSink
@@ -19,7 +19,7 @@ package final class QuotedPrintableEncoder: ByteSink {
 
     package func write(_ bytes: Span<UInt8>) throws {
         input.append(contentsOf: bytes)
-        try encode(lookahead: Self.mailboxLine.count)
+        try encode(lookahead: Self.mboxMark.count)
     }
 
     /// Writes the bytes that were buffered for look-ahead.
@@ -94,7 +94,7 @@ package final class QuotedPrintableEncoder: ByteSink {
         guard column == 0 else { return true }
         return switch byte {
         case UInt8(ascii: "."): false
-        case UInt8(ascii: "F"): !bytes[index...].starts(with: mailboxLine)
+        case UInt8(ascii: "F"): !bytes[index...].starts(with: mboxMark)
         // The encoded line must not look like a boundary.
         case UInt8(ascii: "-"): !bytes[index...].starts(with: delimiter)
         default: true
