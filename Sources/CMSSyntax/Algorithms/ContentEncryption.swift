@@ -13,7 +13,8 @@ package struct ContentEncryption: Sendable {
 
     /// Reads the AlgorithmIdentifier of an EncryptedContentInfo.
     ///
-    /// - Throws: `CMSError.unsupported` with the OID of an unknown algorithm; `CMSError.malformed` for invalid parameters.
+    /// - Throws: `CMSError.unsupported` for an unknown algorithm or RC2 key length; `CMSError.malformed` for other invalid
+    ///   parameters.
     package init(_ identifier: AlgorithmIdentifier) throws {
         guard let cipher = ContentCipher(oid: identifier.algorithm) else {
             throw CMSError.unsupported("content encryption \(identifier.displayName)")

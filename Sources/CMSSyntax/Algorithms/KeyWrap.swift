@@ -145,7 +145,7 @@ struct PasswordKeyWrap: Sendable {
         return try transform(once, under: wrappingKey, iv: iv, isEncrypting: true).copied()
     }
 
-    /// Unwraps a key; nil if it was not wrapped with `wrappingKey`.
+    /// Unwraps a key; nil if the length or the check bytes show that it was not wrapped with `wrappingKey`.
     func unwrap(_ wrapped: [UInt8], under wrappingKey: SecretBytes) throws -> SecretBytes? {
         guard wrapped.count >= 2 * block, wrapped.count.isMultiple(of: block), wrapped.count <= 1024 else { return nil }
         // The initialization vector of the outer pass is the last block of the inner pass, which can be recovered from the

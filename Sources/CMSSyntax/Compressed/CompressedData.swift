@@ -116,7 +116,7 @@ private final class DecompressingReader: ByteReader {
     }
 }
 
-/// Writes CompressedData in DER. The content is compressed twice, the first time to determine its length.
+/// Writes CompressedData in DER. The content is compressed twice, the first time to determine the compressed length.
 ///
 /// RFC 3274 §1.1
 package struct CompressedDataWriter {
@@ -125,7 +125,7 @@ package struct CompressedDataWriter {
     /// The length of the whole structure in bytes.
     package var count: Int { frame.count }
 
-    /// Compresses the output of `content` to determine its length.
+    /// Compresses the output of `content` to determine the compressed length.
     package init(content: (any ByteSink) throws -> Void) throws {
         let counter = CountingSink()
         let compressor = try DeflatingSink(counter)

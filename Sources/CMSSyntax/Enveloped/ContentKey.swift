@@ -84,8 +84,8 @@ extension RecipientInfo {
         var output = [UInt8](repeating: 0, count: max(encryptedKey.count, 1024))
         let (result, length) = key.handle.decrypt(encryptedKey, padding: padding, into: &output)
         let difference = UInt(bitPattern: Int(result) ^ 1) | UInt(bitPattern: length ^ count)
-        // All bits are set if both values are correct; otherwise zero.
         let isZero = (~difference & (difference &- 1)) >> (UInt.bitWidth - 1)
+        // All bits of the mask are set if both values are correct; otherwise none.
         let mask = UInt8(truncatingIfNeeded: 0 &- isZero)
         let chosen = substitute.withBytes { substitute in
             SecretBytes(count: count) { target in

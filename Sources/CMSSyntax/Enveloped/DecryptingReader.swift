@@ -62,7 +62,7 @@ final class DecryptingReader: ByteReader {
         return 0
     }
 
-    /// Reads for a caller whose buffer is too small for the cipher.
+    /// Reads from `pending`. If that is empty, fills it first, because the caller's buffer is too small for the cipher.
     private func readPending(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         if pending.isEmpty {
             let window = Window(size: 4096)

@@ -6,6 +6,7 @@ import SwiftASN1
 ///
 /// Decryption takes two steps. `key(for:with:)` unwraps the content-encryption key of one recipient. `check(with:observer:)`
 /// decrypts the whole message once; its result is the only way to read verified plaintext.
+///
 /// RFC 5652 §6, RFC 5083
 package struct EnvelopedData: Sendable {
     /// The maximum number of recipients.
@@ -96,6 +97,7 @@ package struct EnvelopedData: Sendable {
     /// If the program stopped at wrong padding, its run time would show whether the padding was right. From many such
     /// answers an attacker learns the content byte by byte (Vaudenay's padding oracle). So the caller processes the
     /// substitute like checked content, and then fails with `CMSError.decryptionFailed`. The content must not be output.
+    ///
     /// - Throws: `CMSError.decryptionFailed` for authenticated content.
     package func substitute(with key: ContentKey) throws -> CheckedContent {
         guard !isAuthenticated else { throw CMSError.decryptionFailed }

@@ -38,7 +38,8 @@ package struct CMSOutline: Sendable {
     var contentEncryption: ContentEncryption?
     /// The length in bytes of the tag of an AuthEnvelopedData; nil if reading ended before it.
     var tagCount: Int?
-    /// Whether the whole object has the structure that its type requires, and no bytes follow it.
+    /// Whether the whole object has the structure that its type requires, and no bytes follow it. Always true for an object
+    /// of unknown type, of which nothing is read.
     package internal(set) var isSound = true
     /// The number of bytes of certificates and similar data that are kept.
     package internal(set) var count = 0

@@ -15,9 +15,9 @@ import Foundation
 package struct LibcryptoProbe: Sendable {
     /// The result of a test.
     package enum Outcome: Sendable, Equatable {
-        /// libcrypto behaves as required; the text describes the behaviour.
+        /// libcrypto behaves as required; the text describes the behavior.
         case passed(String)
-        /// libcrypto behaves differently; the text describes the behaviour.
+        /// libcrypto behaves differently; the text describes the behavior.
         case failed(String)
         /// The test could not be run; the text gives the reason.
         case untried(String)

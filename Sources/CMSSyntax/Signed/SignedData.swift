@@ -66,8 +66,7 @@ package struct SignedData: Sendable {
 
     /// Hashes detached content with the digests of all signers.
     ///
-    /// If the SignedData also contains content, `problems` says whether both are the same (RFC 8551 §3.5.3.1 requires it to be
-    /// absent).
+    /// If the SignedData also contains content, which RFC 8551 §3.5.3.1 forbids, `problems` says whether both are the same.
     package mutating func hashDetached(_ content: ByteStream) throws {
         let digests = Set(signers.compactMap(\.digest))
         let hasher = try reporting(.cms) { try ContentHasher(digests, keepsContent: keepsContent) }

@@ -21,7 +21,7 @@ package struct SignerInfo: Sendable {
     package let digestName: String
     /// The signed attributes in order.
     let signedAttributes: [Attribute]
-    /// The original encoding of the signed attributes, with its own tag; nil if there are none.
+    /// The original encoding of the signed attributes, with the tag [0]; nil if there are none.
     package let signedAttributesEncoding: [UInt8]?
     let signatureAlgorithm: AlgorithmIdentifier
     /// The signature value.
@@ -111,8 +111,8 @@ extension SignerInfo {
         return value
     }
 
-    /// The identifier of the certificate that others should use to encrypt mail to the signer; nil unless the signer states it
-    /// exactly once.
+    /// The identifier of the certificate that others should use to encrypt mail to the signer; nil unless the attribute occurs
+    /// exactly once and can be read.
     ///
     /// SMIMEEncryptionKeyPreference of RFC 8551 §2.5.3
     package var encryptionKeyPreference: EntityIdentifier? {

@@ -5,8 +5,8 @@ package import SwiftASN1
 /// Reads BER of any structure from start to end through one window.
 ///
 /// The caller enters constructed elements, reads small elements as a whole to parse them with swift-asn1, and streams the
-/// octets of the large one. Every length is checked against the surrounding elements before it is used, except inside an
-/// element of indefinite length that is read as a whole; there the check follows.
+/// octets of the large one. Every length is checked against the surrounding elements before it is used. Only inside an element
+/// of indefinite length that is read as a whole, the lengths are checked afterwards.
 package final class BERReader {
     /// The maximum nesting of elements (swift-asn1's own limit is 50).
     static let maximumDepth = 48
