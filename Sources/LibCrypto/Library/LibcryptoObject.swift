@@ -90,7 +90,7 @@ package struct Owned<Object: LibcryptoObject>: ~Copyable {
         self.pointer = pointer
     }
 
-    /// Takes ownership of an out-parameter; nil if the C function left it null.
+    /// Takes ownership of `pointer`, such as an out-parameter; nil if the C function left it null.
     package init?(adopting pointer: OpaquePointer?) {
         guard let pointer else { return nil }
         self.pointer = pointer

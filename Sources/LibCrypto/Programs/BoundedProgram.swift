@@ -43,7 +43,7 @@ package struct BoundedProgram: Sendable {
         (self.maximumCount, self.showsErrors) = (maximumCount, showsErrors)
     }
 
-    /// Runs the program and blocks the calling thread until the program ends.
+    /// Runs the program and blocks the calling thread until the program ends or is killed at `deadline`.
     ///
     /// - Returns: the program's exit status and output. If the output is secret, the caller must wipe it.
     package func run(until deadline: ContinuousClock.Instant) throws(Failure) -> (status: Int32, output: [UInt8]) {
