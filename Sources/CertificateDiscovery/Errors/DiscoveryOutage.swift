@@ -4,13 +4,14 @@ import Foundation
 package struct DiscoveryOutage: Error, Equatable, Sendable {
     /// The reason, as the end of the sentence "… cannot be asked: ". The reason contains no mail address.
     package let reason: String
-    /// Whether mail waits that should be encrypted if possible. True if others may have caused the outage by what they
-    /// put into the source, or by other addresses of the message: otherwise they could make mail leave in clear. Also true for
-    /// a fault of this host.
+    /// Whether mail that should be encrypted if possible must wait. True in these cases:
+    /// - Others may have caused the outage, by data in the source or by other addresses of the message. Otherwise they could
+    ///   make mail leave unencrypted.
+    /// - The fault is on this host.
     package let holdsMail: Bool
 
-    /// Whether the source was not asked about an address, or too briefly, because of others. The next time it is asked about
-    /// this address first.
+    /// Whether the source was not asked about this address, or too briefly, because of other addresses. The next time, the
+    /// source is asked about this address first.
     package let isMissedTurn: Bool
 
     package init(_ reason: String, holdsMail: Bool = false) {
@@ -19,7 +20,7 @@ package struct DiscoveryOutage: Error, Equatable, Sendable {
 
     private init(missedTurn reason: String) { (self.reason, holdsMail, isMissedTurn) = (reason, true, true) }
 
-    /// The outage because of data that cannot be read, or of a file, program, library or setting of this host that cannot be used.
+    /// An outage because of unreadable data, or of a file, program, library or setting of this host that cannot be used.
     package static func fault(_ reason: String) -> DiscoveryOutage { DiscoveryOutage(reason, holdsMail: true) }
 
     /// The source did not answer in time.

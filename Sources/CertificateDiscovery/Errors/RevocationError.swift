@@ -9,7 +9,8 @@ package enum RevocationError: Error, Hashable, Sendable {
     case hostFailure(String)
     /// The host name has no address, or no host accepts a connection; the payload says why.
     case notReached(String)
-    /// The service was not asked, because the fetcher has asked as many questions as it may. It asks no other service either.
+    /// The service was not asked, because the fetcher has asked its maximum number of questions. No other service
+    /// is asked either.
     case questionLimit
     /// The service is in a private network and must not be contacted.
     case privateAddress

@@ -20,8 +20,8 @@ package struct LDAPSession {
 
     /// The values of the certificate attributes in the entries found for `address`.
     ///
-    /// - Throws: `DiscoveryOutage`. After the first connection ended, an address without an answer has missed its turn: the
-    ///   answer about another one must not make mail to it leave in clear.
+    /// - Throws: `DiscoveryOutage`. After the first connection ended, an address without an answer has missed its turn.
+    ///   Otherwise the answer about another address could make mail to this address leave unencrypted.
     package mutating func answer(about address: String) throws(DiscoveryOutage) -> LDAPDirectory.Answer {
         do throws(DiscoveryOutage) {
             let connection = try openConnection()

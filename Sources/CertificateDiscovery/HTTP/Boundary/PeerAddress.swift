@@ -11,7 +11,7 @@ struct PeerAddress: Sendable {
 
     /// Resolves `host` with the system's resolver, and returns at most four addresses. Blocks the thread.
     ///
-    /// - Throws: `.notReached` if the name cannot be resolved; `.hostFailure`
+    /// - Throws: `.notReached` if the name cannot be resolved; `.hostFailure` for lack of memory or another system error.
     static func all(of host: String, port: UInt16) throws(RevocationError) -> [PeerAddress] {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC

@@ -1,10 +1,10 @@
 import CLDAP
 import Foundation
 
-/// Waits for the server's messages, and notices whether anything arrives meanwhile: libldap does not tell a server that is
-/// silent from one that sends a message for which the time is too short.
+/// Waits for the server's messages, and notices whether anything arrives meanwhile: libldap reports a message that has not
+/// arrived completely in the same way as no message.
 extension LDAPConnection {
-    /// How much a server may send although it is not answering a search, such as the tickets of TLS 1.3, in bytes.
+    /// The maximum number of bytes that a server sends outside of answers, such as the session tickets of TLS 1.3.
     private static let maximumUnasked = 1 << 14
     /// How long to wait for the socket before libldap is asked again, in milliseconds.
     private static let longestWait: CInt = 50
@@ -46,7 +46,8 @@ extension LDAPConnection {
         return descriptor
     }
 
-    /// How many bytes that arrived at the socket libldap has not read; of many, only so many that they are an answer.
+    /// The number of bytes that arrived at the socket and that libldap has not read; at most one more than `maximumUnasked`,
+    /// which suffices for `isReceiving`.
     private static func waitingCount(_ descriptor: CInt) -> Int {
         var waiting = [UInt8](repeating: 0, count: maximumUnasked + 1)
         return max(0, recv(descriptor, &waiting, waiting.count, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)))

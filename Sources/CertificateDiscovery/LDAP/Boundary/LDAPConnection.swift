@@ -15,7 +15,8 @@ package final class LDAPConnection {
     /// Whether the connection ended while an answer was read, or the rest of an answer still arrives on it, so that no more
     /// searches are possible.
     private(set) var hasEnded = false
-    /// An upper estimate of how many bytes have arrived since the current search began: bytes that wait are counted again.
+    /// An upper estimate of how many bytes have arrived since the current search began: bytes that libldap has not read yet
+    /// are counted repeatedly.
     var receivedCount = 0
 
     let library: LDAPLibrary
