@@ -15,6 +15,22 @@ public struct ContentCipher: Hashable, Sendable {
         case chacha
         /// Galois/counter mode: AuthEnvelopedData.
         case gcm
+
+        /// Whether changed ciphertext is detected.
+        var isAuthenticated: Bool {
+            switch self {
+            case .cbc: false
+            case .ccm, .chacha, .gcm: true
+            }
+        }
+
+        /// Whether libcrypto requires the whole content in one call. Such modes are only read.
+        var needsWholeContent: Bool {
+            switch self {
+            case .ccm: true
+            case .cbc, .chacha, .gcm: false
+            }
+        }
     }
 
     /// The name for users, such as `aes-256-gcm`.
@@ -30,10 +46,10 @@ public struct ContentCipher: Hashable, Sendable {
     public let isHistoric: Bool
 
     /// Whether the cipher detects changed ciphertext.
-    public var isAuthenticated: Bool { mode != .cbc }
+    public var isAuthenticated: Bool { mode.isAuthenticated }
 
     /// Whether smime can also encrypt with the cipher.
-    public var isWritable: Bool { !isHistoric && mode != .ccm }
+    public var isWritable: Bool { !isHistoric && !mode.needsWholeContent }
 
     /// The length in bytes of the initialization vector or nonce that smime writes. For CBC and ChaCha20-Poly1305, this is the
     /// only valid length.

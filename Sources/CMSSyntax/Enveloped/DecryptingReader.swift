@@ -41,7 +41,7 @@ final class DecryptingReader: ByteReader {
         ciphertext = try OctetStringReader(reader, identifier: .context(0))
         tagCount = encryption.tagCount
         self.attributes = attributes
-        if encryption.cipher.mode == .ccm {
+        if encryption.cipher.mode.needsWholeContent {
             method = .whole(BufferedDecryption(encryption, key.bytes))
         } else {
             let context = try encryption.makeContext(key.bytes, isEncrypting: false, pads: pads)

@@ -56,10 +56,13 @@ extension SignedData {
         do {
             let signature = try SignatureAttempt(signer, of: self)
             var allowance = Self.allowance / max(1, signers.count)
+            var isEveryOneTried = true
             // One candidate can take long for an honest message, too: some schemes hash the content for each key.
             func isAllowed(_ candidate: Certificate, _ cost: Int) -> Bool {
                 allowance -= cost
-                return allowance >= 0 || candidate == first && cost <= Self.allowance / 4
+                let isAllowed = allowance >= 0 || candidate == first && cost <= Self.allowance / 4
+                isEveryOneTried = isEveryOneTried && isAllowed
+                return isAllowed
             }
             let place = try matching.firstIndex { candidate in
                 try isAllowed(candidate, candidate.verificationCost + signature.hashingCost)
@@ -71,10 +74,9 @@ extension SignedData {
                     $0.publicKeyInfo == matching[place].publicKeyInfo
                 }
                 return result(Array(equals.prefix(Self.maximumChoice)))
-            } else if allowance < 0 {
-                problems.append(
-                    Problem(.signerAmbiguous, "too many certificates could be the signer's, and not all were tried")
-                )
+            } else if !isEveryOneTried {
+                let text = "not all certificates that could be the signer's were tried, because that takes too long"
+                problems.append(Problem(.signerAmbiguous, text))
             } else {
                 problems.append(Problem(.signatureInvalid, "the signature does not match the signer's key"))
             }

@@ -15,7 +15,7 @@ public struct PrivateKey: Sendable {
     init(_ handle: Handle<EVP_PKEY>) throws(CMSError) {
         let info: [UInt8]
         do throws(OpenSSLError) { info = try handle.publicKeyInfo() } catch {
-            throw .unsupported("private key without a public half: \(error)")
+            throw .unsupported("private key without a public key: \(error)")
         }
         try self.init(handle, publicKeyInfo: info)
     }
@@ -128,7 +128,7 @@ extension PrivateKey {
     ///
     /// - Throws: `CMSError.malformed`
     package func checkPair() throws(CMSError) {
-        guard isPair else { throw .malformed(.privateKey, "its private half does not belong to its public one") }
+        guard isPair else { throw .malformed(.privateKey, "its private key does not match its public key") }
     }
 
     private var isPair: Bool {

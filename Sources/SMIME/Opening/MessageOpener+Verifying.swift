@@ -62,8 +62,8 @@ extension MessageOpener {
     /// - Parameters:
     ///   - header: the header of the message.
     ///   - protected: the message's header fields inside its encryption; nil if there are none. They must name the signers,
-    ///     too.
-    /// - Throws: errors about the message, of reading and of the provider.
+    ///     too, except the signers of attached messages.
+    /// - Throws: errors about the message, errors of reading, and errors of the `KeyProvider`.
     func judgeParts(
         of place: EntityLocation,
         header: HeaderBlock,

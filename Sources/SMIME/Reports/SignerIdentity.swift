@@ -10,7 +10,8 @@ package struct SignerIdentity {
     private let sender: Mailbox?
     /// The From inside the signature; nil if there is no such field.
     private let inner: AuthorReading?
-    /// The header fields inside the signature; nil if there are none.
+    /// The header fields inside the signature, and those inside the encryption that no signature covers (`unsignedNames`); nil
+    /// if there are none.
     private let protected: ProtectedHeader?
     /// The place of `inner`: inside the signature, or if no signature covers it, inside the encryption.
     private let place: String

@@ -139,7 +139,7 @@ extension VerificationReport {
 }
 
 extension VerificationReport.Signer {
-    /// Records that the signer is not the sender, unless this was already recorded for the same reason.
+    /// Records that the signer is not the person in From, unless this was already recorded for the same reason.
     mutating func recordMismatch(_ found: SignerIdentity.Mismatch) {
         guard mismatches.insert(found.reason).inserted else { return }
         identity = VerificationReport.Axis(identity.problems + [found.problem])

@@ -102,28 +102,30 @@ extension ReadMail {
         lines += [""]
         lines += shownFields.flatMap { $0.value.wrapped(to: columns, behind: "\($0.name): ", then: Self.indent) }
         var attached: [String] = []
-        func own(_ text: String) -> [String] {
+        func notice(_ text: String) -> [String] {
             Self.isolated(text).wrapped(to: columns, behind: Self.prefix, then: Self.indent)
         }
         func body(_ text: String) -> [String] {
-            Self.lines(Self.withoutOurs(text)).flatMap { $0.wrapped(to: columns, behind: Self.bar, then: Self.bar) }
+            Self.lines(Self.withoutNotices(text)).flatMap { $0.wrapped(to: columns, behind: Self.bar, then: Self.bar) }
         }
         for part in message.parts {
             let verdictText = partVerdicts == nil ? "" : ", \(verdict(on: part).sentence.asDisplayedLine)"
             switch part.content {
             case .body(let plain, let html):
                 lines.append("")
-                if partVerdicts != nil || message.parts.count > 1 { lines += own("part \(part.section)\(verdictText)") }
+                if partVerdicts != nil || message.parts.count > 1 {
+                    lines += notice("part \(part.section)\(verdictText)")
+                }
                 lines += body(Self.words(plain, html: html))
-                lines += (plain ?? html).map(Self.notes)?.flatMap(own) ?? []
+                lines += (plain ?? html).map(Self.notes)?.flatMap(notice) ?? []
             case .message(let fields):
-                lines += [""] + own("part \(part.section)\(verdictText), a message in this message")
+                lines += [""] + notice("part \(part.section)\(verdictText), a message in this message")
                 lines += fields.flatMap { body("\($0.name): \($0.value.asDisplayedLine)") }
             case .attachment, .damaged, .encrypted:
-                attached += own("part \(part.section)\(verdictText), \(part.content.label ?? "")")
+                attached += notice("part \(part.section)\(verdictText), \(part.content.label ?? "")")
             }
         }
-        if message.isCut { attached += own("there are more parts, which are not shown") }
+        if message.isCut { attached += notice("there are more parts, which are not shown") }
         if !attached.isEmpty { lines += [""] + attached }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -151,7 +153,7 @@ extension ReadMail {
     }
 
     /// `text` with every bracket replaced that looks like the beginning of a notice, even if a window wraps the lines again.
-    private static func withoutOurs(_ text: String) -> String {
+    private static func withoutNotices(_ text: String) -> String {
         var scalars = Array(text.withoutTerminalControls.unicodeScalars)
         let shown = scalars.indices.filter { 0x21...0x7E ~= scalars[$0].value }
         let ours = "smime".unicodeScalars.map(\.value)

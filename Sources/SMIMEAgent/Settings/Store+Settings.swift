@@ -206,8 +206,10 @@ extension Store {
 }
 
 extension HeaderBlock {
-    /// The addresses in From and Sender.
-    package var senders: Set<EmailAddress> { readableAddresses("From").union(readableAddresses("Sender")) }
+    /// The addresses in From and Sender, also those of people who resent the message (RFC 5322 §3.6.6).
+    package var senders: Set<EmailAddress> {
+        ["From", "Sender", "Resent-From", "Resent-Sender"].reduce(into: []) { $0.formUnion(readableAddresses($1)) }
+    }
 }
 
 extension HeaderConfidentiality {

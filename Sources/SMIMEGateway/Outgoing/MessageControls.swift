@@ -156,7 +156,8 @@ extension EmailAddress {
     }
 }
 
-/// The kinds of protection that the form of a message prevents, such as a part in an unknown transfer encoding.
+/// Which protection the form of a message prevents. For example, a message that has a part with non-ASCII text in an unknown
+/// transfer encoding cannot be signed.
 struct FormLimits: Sendable {
     /// Why the message cannot be signed; nil if it can be signed, or if signing was not examined.
     private(set) var signing: (any Error)?

@@ -114,7 +114,10 @@ package struct ServerMetrics {
                 "smime_store_errors_total", storeErrors,
                 "Times that the store could not be read or written for a message."
             ),
-            ("smime_worker_deaths_total", workerDeaths, "Times that a worker crashed while handling a message."),
+            (
+                "smime_worker_deaths_total", workerDeaths,
+                "Times that a worker crashed, or was ended because it computed too long, while handling a message."
+            ),
             ("smime_protocol_violations_total", violations, "Connections closed because of a protocol violation."),
             ("smime_refused_connections_total", refusedConnections, "Connections refused because of their address."),
             (

@@ -103,7 +103,7 @@ struct RecipientEvidence: Sendable {
         let choices = known.map { item in
             let (address, recipients) = (item.address, item.recipients)
             let pinned = recipients.pinnedKeys
-            let own = trust.deciding(by: recipients)
+            let own = trust.withOnlyPins(of: recipients)
             let others = PathValidator(own)
             let judged = recipients.map { recipient -> RecipientChoice.Judged? in
                 guard recipient.trust != .distrusted else { return nil }

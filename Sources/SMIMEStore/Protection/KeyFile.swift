@@ -73,13 +73,13 @@ struct KeyFile {
     }
 
     /// Removes the successor after an unsuccessful change. The caller holds `StoreLock`.
-    func discard() { if source.isOurs { unlink(successorPath) } }
+    func discardSuccessor() { if source.isOurs { unlink(successorPath) } }
 
     /// Removes the key file and its successor. The caller holds `StoreLock`, and has changed the database so that it needs
     /// neither.
     func remove() throws(KeystoreError) {
         guard source.isOurs else { return }
-        discard()
+        discardSuccessor()
         guard unlink(path) == 0 || errno == ENOENT else {
             throw KeystoreError.writeFailed(path: path, reason: String(cString: strerror(errno)))
         }

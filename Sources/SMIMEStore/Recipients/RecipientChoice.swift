@@ -93,7 +93,7 @@ package struct RecipientChoice: Sendable {
         extra: [Certificate] = [],
         at time: Date
     ) {
-        let own = trust.deciding(by: recipients)
+        let own = trust.withOnlyPins(of: recipients)
         let judged = recipients.map { recipient in
             recipient.trust == .distrusted
                 ? nil : Judged(recipient, PathValidator(own), extra: extra, at: time)
@@ -140,7 +140,7 @@ extension RecipientChoice.Judged {
 extension TrustStore {
     /// This store with the pins of `recipients`, all for one address or its domain, in place of all decisions of the
     /// store. Those for other addresses do not apply here, and distrusted recipients are not validated.
-    func deciding(by recipients: [KnownRecipient]) -> TrustStore {
+    func withOnlyPins(of recipients: [KnownRecipient]) -> TrustStore {
         var store = self
         store.pinned = Set(recipients.filter { $0.trust == .pinned }.map(\.certificate.publicKeyDigest))
         store.distrusted = []

@@ -237,7 +237,7 @@ extension Store {
             return
         }
         guard let successor else { return }
-        if StoreKey.opens(sealed, under: successor) { try file.replaceBySuccessor() } else { file.discard() }
+        if StoreKey.opens(sealed, under: successor) { try file.replaceBySuccessor() } else { file.discardSuccessor() }
     }
 
     private func attempt<Value>(_ body: () throws -> Value) throws(KeystoreError) -> Value {

@@ -187,7 +187,7 @@ package final class LDAPConnection {
         _ = library.getOption(pointer, CInt(LDAP_OPT_RESULT_CODE), &code)
         let outage = failure(code)
         guard outage != .timeLimit else { return outage }
-        return DiscoveryOutage("it ended the connection, or has too much for the address", holdsMail: true)
+        return DiscoveryOutage("it ended the connection, or its answer about the address is too large", holdsMail: true)
     }
 
     private func add(_ entry: OpaquePointer, _ wanted: [String], to answer: inout LDAPDirectory.Answer) {

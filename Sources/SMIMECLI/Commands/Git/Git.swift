@@ -15,7 +15,8 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Sign and verify commits and tags for git.",
             discussion: """
-                git calls smime-git, a link to smime that the Debian package has, or that you make:
+                git calls smime-git, a link to smime, which the Debian package installs. Without the package, make the link \
+                first. Then:
 
                   git config --global gpg.format x509
                   git config --global gpg.x509.program smime-git

@@ -70,7 +70,8 @@ extension SMIMECommand {
                 guard let report = outcome.value?.report, !verification.quiet else { continue }
                 // With a shared secret a store is not required, so the store may be missing.
                 let needsStore = report.status == .untrusted
-                describe(report, needsStore ? try await opening.store().context(of: report) : .init(), path: outcome.path)
+                let context = needsStore ? try await opening.store().context(of: report) : .init()
+                describe(report, context, path: outcome.path)
             }
             if verification.json {
                 try FileReport.print(

@@ -128,8 +128,9 @@ extension SMIMECommand.StoreCommand {
             commandName: "migrate",
             abstract: "Convert an older store to the newest schema.",
             discussion: """
-                A store is also converted when it is opened. An interrupted conversion continues where it stopped. On \
-                a server this command also renews the rights that `smime store init` gave to roles.
+                A store is also converted when it is opened. An interrupted conversion continues where it stopped. If \
+                the store is on a PostgreSQL server, this command also renews the rights that `smime store init` gave to \
+                roles of the database.
 
                   smime store migrate
                   smime store migrate --dry-run
