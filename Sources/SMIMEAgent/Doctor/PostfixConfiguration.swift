@@ -1,7 +1,7 @@
 import ByteStreams
 import Foundation
 
-/// The services in Postfix's master.cf that concern `smime filter` and `smime serve`, and the parameters of main.cf.
+/// The services in Postfix's master.cf, and the parameters of main.cf that concern `smime filter` and `smime serve`.
 ///
 /// Source: master(5), pipe(8), postconf(1)
 package struct PostfixConfiguration: Sendable {
@@ -63,8 +63,8 @@ package struct PostfixConfiguration: Sendable {
         }
 
         /// The value of a parameter that the service sets for itself, as `-o name=value` or `-o { name = value }`
-        /// (master(5)); nil if the service does not set it. Of several values the last one counts. References to parameters
-        /// are replaced by their values already; the others refer to parameters without a value.
+        /// (master(5)); nil if the service does not set it. Of several values the last one counts. `postconf -x` has replaced
+        /// the references to parameters that have a value; the remaining references are removed.
         func override(_ name: String) -> String? {
             var value: String?
             for start in words.indices.dropLast() where words[start] == "-o" {

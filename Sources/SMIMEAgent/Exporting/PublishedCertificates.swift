@@ -11,8 +11,8 @@ package struct PublishedCertificates: Sendable {
     package let signing: Certificate?
     /// The certificate that others encrypt to; nil if none can be used.
     package let encryption: Certificate?
-    /// The authorities above both certificates, or above the unusable one. Roots are left out, because correspondents
-    /// must get a root from the authority itself.
+    /// The authorities above `signing` and `encryption`; if both are nil, those above the unusable certificate. Roots are
+    /// left out, because correspondents must get a root from the authority itself.
     package let authorities: [Certificate]
 
     /// The signing and the encryption certificate, without the authorities; only one if both are the same.

@@ -67,7 +67,7 @@ package struct FileImport {
     ///   - warn: called for what was ignored in the folder of revocation lists, such as files without a list.
     ///   - describe: makes the sentence of a problem from an error.
     /// - Throws: `AgentError.unnamedIdentity`, `.unconfirmedKey`, `.nothingToImport`, `.nothingLearned`, `KeystoreError`,
-    ///   and the reason why learning ended early if there was nothing else to store.
+    ///   and the reason why learning ended early if nothing was stored or learned.
     package func run(
         _ contents: ImportedFiles,
         into existing: Store?,

@@ -35,9 +35,9 @@ extension ImportBatch {
     ///   - authorities: further certificates, which are only added as intermediates.
     ///   - named: the certificates to add, whatever addresses they name, with the authorities above them; if empty, the
     ///     rules above decide, and all authorities are added.
-    ///   - isChosen: whether the user chose a file of certificates. Those in a mail are only added for addresses that they
-    ///     name, and for no whole domain, unless they are in `named`.
-    /// - Returns: the certificates that were left out because they do not name the address.
+    ///   - isChosen: whether the user chose a file of certificates. If false, the certificates are from a mail: those that
+    ///     are not in `named` are added only if they name the address, and never for a whole domain.
+    /// - Returns: the certificates that these rules leave out.
     package mutating func add(
         _ certificates: [Certificate],
         authorities: [Certificate] = [],
@@ -58,11 +58,11 @@ extension ImportBatch {
         }
         let isOnlyOne = isChosen && Set(persons.map(\.fingerprint)).count == 1
         // Every certificate of a person of the domain names the domain.
-        let mayName = isChosen || !address.isDomain
+        let isNamingEnough = isChosen || !address.isDomain
         var (used, leftOut) = ([Certificate](), [Certificate]())
         for certificate in persons {
             if named.isEmpty
-                ? isOnlyOne || mayName && certificate.names(address) : named.contains(certificate.fingerprint)
+                ? isOnlyOne || isNamingEnough && certificate.names(address) : named.contains(certificate.fingerprint)
             {
                 used.append(certificate)
             } else if named.isEmpty {

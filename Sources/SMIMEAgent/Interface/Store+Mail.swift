@@ -11,8 +11,8 @@ extension Store {
         public let message: Message
         /// The envelope recipients of this copy.
         public let recipients: [EmailAddress]
-        /// Sentences about the mail that did not prevent its encryption, such as that its author will not be able to read it.
-        /// They are the same for all copies.
+        /// Sentences about problems that did not prevent encryption, such as that the author will not be able to read the
+        /// mail. They are the same for all copies.
         public let warnings: [String]
     }
 
@@ -41,15 +41,13 @@ extension Store {
     /// - The account and the settings choose the header protection.
     ///
     /// For a resent message, the fields of the latest resending take the place of To, Cc and Bcc (RFC 5322 §3.6.6). Without
-    /// encryption there is one copy for all recipients. No copy has a Bcc field, whether it is protected or not.
-    ///
-    /// With encryption, throws unless every recipient has a usable certificate.
+    /// encryption there is one copy for all recipients. No copy has a Bcc field, even without signature and encryption.
     ///
     /// The rules of the store do not apply: only a `Gateway` applies them.
     ///
-    /// - Throws: `.unusableRecipient` if there is no recipient, or with every recipient without a usable certificate;
-    ///   `.noCommonCipher`, `.doubtfulAuthor`, `.malformed`, `.unusableSigner`, `.serviceUnavailable`,
-    ///   `.unusableSetting`, `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
+    /// - Throws: with encryption, `.unusableRecipient` if there is no recipient, or if recipients have no usable
+    ///   certificate (the error names all of them); `.noCommonCipher`, `.doubtfulAuthor`, `.malformed`, `.unusableSigner`,
+    ///   `.serviceUnavailable`, `.unusableSetting`, `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
     public func protect(
         _ mail: Message,
         signing: Bool = true,
@@ -99,9 +97,9 @@ extension Store {
     /// The copies, with recipients and cipher, that `protect` would make of a mail with `header`: one for To, Cc and the
     /// author, and one for each Bcc recipient and the author.
     ///
-    /// - Throws: `.unusableRecipient` if there is no recipient, or with every recipient without a usable certificate;
-    ///   `.noCommonCipher`, `.doubtfulAuthor`, `.malformed`, `.serviceUnavailable`, `.unusableSetting`,
-    ///   `.storeUnusable`, `.storeBusy`
+    /// - Throws: `.unusableRecipient` if there is no recipient, or if recipients have no usable certificate (the error
+    ///   names all of them); `.noCommonCipher`, `.doubtfulAuthor`, `.malformed`, `.serviceUnavailable`,
+    ///   `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public func recipients(
         of header: HeaderBlock,
         at time: Date = .now

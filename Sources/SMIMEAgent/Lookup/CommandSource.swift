@@ -31,7 +31,8 @@ package struct CommandSource: RemoteSource {
             guard !certificates.isEmpty else {
                 let reason =
                     isComplete ? "the program prints no certificate" : "the program's output is not a certificate"
-                // Others may have added what cannot be read, but not what is missing.
+                // Others may have added data that cannot be read, so that mail would be sent in clear. They cannot remove a
+                // certificate.
                 throw DiscoveryOutage(reason, holdsMail: !isComplete)
             }
             if !isComplete {

@@ -25,7 +25,7 @@ package struct SMIMEASource: RemoteSource {
         var questions: [(scope: AddressScope, name: String)] = []
         for scope in addresses { questions += try Self.names(of: scope).map { (scope, $0) } }
         let found: [SecureResolver.Answer]
-        // A part of the time is for reading the records: otherwise one silent name server would leave no time for it.
+        // A fifth of the time is kept for reading the records, because one silent name server can use up the rest.
         let start = ContinuousClock.now
         let end = start + (deadline - start) * 4 / 5
         // A name without an answer in time is no outage of the source: anyone can have a domain whose name servers are silent.
@@ -36,7 +36,7 @@ package struct SMIMEASource: RemoteSource {
     }
 
     /// The certificates in `results`. Those with the fewest records are read first, because anyone can have a domain with so
-    /// many records that the time does not suffice. An address whose records are not read has missed its turn.
+    /// many records that the time does not suffice. An address whose records are not read is recorded as `unasked`.
     ///
     /// - Parameter hasTime: whether there is time to read another result.
     package func answer(

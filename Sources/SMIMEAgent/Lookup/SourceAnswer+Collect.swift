@@ -3,7 +3,8 @@ import SMIMEStore
 
 extension SourceAnswer {
     /// Calls `question` for each of `addresses` until the time limit is exceeded, and records outages. The addresses
-    /// after that are `unasked`, and so is an address that got less than half of the time.
+    /// after that are `unasked`. So is the address at which the limit was exceeded, if less than half of the time was left
+    /// for it and it is not the first.
     ///
     /// - Parameters:
     ///   - isOneServer: whether all addresses are looked up at one server.
@@ -26,7 +27,7 @@ extension SourceAnswer {
             let isFirst = address == addresses.first
             let hasEnoughTime = isFirst || ContinuousClock.now <= half
             do throws(DiscoveryOutage) { try question(address, &self) } catch {
-                // After the first address, what the source has for another one may have used up the time.
+                // A server that exceeds the limit only at a later address did answer: its answers may have used up the time.
                 if error == .timeLimit, isFirst, isOneServer { throw SourceOutage(error.reason) }
                 isOver = error == .timeLimit || error == .readingTooLong
                 add(isOver && !hasEnoughTime ? .noTurn : error, for: address)

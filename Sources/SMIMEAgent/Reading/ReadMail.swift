@@ -152,7 +152,8 @@ extension ReadMail {
         plain?.text ?? html.map { MailHTML($0.text).text } ?? ""
     }
 
-    /// `text` with every bracket replaced that looks like the beginning of a notice, even if a window wraps the lines again.
+    /// `text` with `_` in place of each `[` that looks like the beginning of a notice. Blanks, line ends and characters
+    /// outside ASCII are skipped, because a window may wrap the lines again.
     private static func withoutNotices(_ text: String) -> String {
         var scalars = Array(text.withoutTerminalControls.unicodeScalars)
         let shown = scalars.indices.filter { 0x21...0x7E ~= scalars[$0].value }

@@ -54,7 +54,7 @@ package struct SubjectTags: Hashable, Sendable {
     ///
     /// - Parameter mayLower: whether a tag may lower protection at all.
     /// - Throws: `MessageError.malformed` for an extremely long subject, in which a tag could be hidden, and for a subject
-    ///   with a tag in text that cannot be decoded.
+    ///   with a tag that cannot be removed because of its characters or its encoding.
     package func read(
         _ field: HeaderField,
         lineEnd: LineEnd,

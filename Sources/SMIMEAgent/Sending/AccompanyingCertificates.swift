@@ -8,7 +8,7 @@ package import SMIMEStore
 /// The certificates that accompany a signature: its chain, and the certificate that answers are encrypted to. Both come from
 /// one snapshot of the store.
 package struct AccompanyingCertificates: Sendable {
-    /// The authorities above both certificates, without roots.
+    /// The authorities above the signer's certificate and above `encryptionCertificate`, without roots.
     package let chain: [Certificate]
     /// The certificate that answers are encrypted to; nil if answers can be encrypted to the signer's certificate, if
     /// the author is unknown, or if the author has no such certificate.

@@ -51,9 +51,8 @@ package struct SignerSelection: Sendable {
     ///   - isMail: whether the message is a mail, which must have From. For a CMS object outside of mail, From is checked
     ///     only if it is present.
     ///   - options: how revocation is checked, with the available lists.
-    /// - Throws: `AgentError` if From is not exactly one mailbox that all mail programs read as the same address, no
-    ///   account fits, the certificate does not name the author and is not assigned, does not permit signing, or is
-    ///   known to be revoked, or its key cannot sign with the digest; `KeystoreError`
+    /// - Throws: `AgentError.doubtfulAuthor`, `.noAuthor`, `.noSigner`, `.unusableSigner`, `.signerNotAuthor`,
+    ///   `.notForSigning`, `.revokedSigner`, `.impossibleDigest`; `KeystoreError`
     package func signer(
         for header: HeaderBlock?,
         isMail: Bool = true,
@@ -78,8 +77,8 @@ package struct SignerSelection: Sendable {
             throw AgentError.impossibleDigest(digest, keyed.certificate)
         }
         guard sendsChain else { return SignedDataWriter.Signer(keyed, digest: digest) }
-        // Without From, the address that receives answers is unknown; and many certificates are for both signing and
-        // encryption.
+        // Without From, the address that receives answers is unknown. A certificate that is also for encryption needs no
+        // second one.
         let address = keyed.certificate.canEncrypt ? nil : author
         return try await store.read { snapshot in
             try AccompanyingCertificates(

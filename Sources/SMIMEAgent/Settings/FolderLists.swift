@@ -4,7 +4,7 @@ package import PKIX
 package import SMIMEStore
 import Synchronization
 
-/// The lists in the folder that a store's setting names. The folder is read once.
+/// The revocation lists in the folder that a store's setting names. The folder is read once.
 package actor FolderLists {
     /// The contents of the folder.
     package struct Contents: Sendable {

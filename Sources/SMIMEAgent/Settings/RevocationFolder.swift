@@ -15,7 +15,7 @@ struct RevocationFolder {
     /// no revocation list, and files beyond the limits. If the folder or a list in it cannot be read any more, or a file is
     /// gone, the lists that this process read there before are used, too: another program may be writing the file.
     ///
-    /// - Throws: `SettingError.folderUnreadable` if there is no such folder, or it cannot be read.
+    /// - Throws: `SettingError.folderUnreadable` if the folder cannot be read, and this process has kept no lists from it.
     func lists(warn: (String) -> Void) throws(SettingError) -> FiledRevocationLists {
         let known = Self.last.withLock { $0?.path == path ? $0 : nil }
         let names: [String]
@@ -37,7 +37,8 @@ struct RevocationFolder {
         warnings.forEach(warn)
         // `states` is from before the reading, so a file that was replaced during the reading is read again the next
         // time.
-        // After an error that may pass, the folder is read again. Of too many lists, older ones must not stay in memory either.
+        // After an error that may pass, the folder is read again. If the lists are too big to stay in memory, the ones that
+        // were read before are dropped as well.
         if lists.lists.reduce(0, { $0 + $1.list.der.count }) > Self.keptCount {
             Self.last.withLock { $0 = nil }
         } else if isFinal {

@@ -20,8 +20,8 @@ package enum Setting: String, CaseIterable, Sendable {
     case filterLog = "filter.log"
     /// Whether the verdict is also written into the subject.
     case filterTags = "filter.tags"
-    /// The characters that begin a detail in an address: `Subaddressing`. Rules and accounts for the address without
-    /// its detail also apply to the address with it.
+    /// The characters that begin a detail in an address: `Subaddressing`. The account and the rules of a sender's address
+    /// without its detail also apply to the address with it; of a recipient's rules only the requirements.
     case recipientDelimiter = "filter.recipient-delimiter"
     /// The program that sends mail, in the form that `SendmailCommand` reads.
     case sendmail = "filter.sendmail"

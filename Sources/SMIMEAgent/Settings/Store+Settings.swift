@@ -48,8 +48,8 @@ extension Store {
         }
     }
 
-    /// The revocation lists in the folder that `revocation.directory` names, each with the path of its file; empty if the setting
-    /// is empty.
+    /// The revocation lists in the folder that `revocation.directory` names, each with the path of its file; empty if the
+    /// setting is empty.
     ///
     /// - Parameter warn: called for files in the folder that are ignored: unreadable files, files without a revocation list,
     ///   and files beyond the limits.
@@ -184,8 +184,8 @@ extension Store {
         let subaddressing = try await subaddressing()
         var chosen: [HeaderConfidentiality] = []
         for sender in senders {
-            guard let account = try await hiding(for: sender, subaddressing) else { continue }
-            chosen.append(account ?? policy.confidentiality)
+            guard let own = try await hiding(for: sender, subaddressing) else { continue }
+            chosen.append(own ?? policy.confidentiality)
         }
         if let strictest = chosen.max(by: { $0.strictness < $1.strictness }) { policy.confidentiality = strictest }
         return policy

@@ -4,8 +4,8 @@ package import SMIMEStore
 
 /// The characters that begin a detail in a local part, as in `alice+tag@example.org`. Mail servers ignore the detail.
 ///
-/// Mail servers compare bytes, so everything here compares scalars: a combining mark after a delimiter is one `Character`
-/// with it, and some letters are one with the `@` after them.
+/// Mail servers compare bytes, so everything here compares scalars: a combining mark forms one `Character` with the
+/// delimiter before it, and some letters form one with the `@` after them.
 ///
 /// RFC 5233; Postfix's `recipient_delimiter`
 package struct Subaddressing: Hashable, Sendable {

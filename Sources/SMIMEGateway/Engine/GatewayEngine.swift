@@ -18,7 +18,7 @@ package struct GatewayEngine: Sendable {
         package var validation = ValidationOptions()
         /// Levels that override all rules for outgoing mail.
         package var levels = ProtectionRequest()
-        /// Whether requests in outgoing mail are honoured.
+        /// Whether requests in outgoing mail are honored.
         package var honoursRequests = true
         /// This host; nil means the host in the settings, which are read for each mail.
         package var host: MailHost?

@@ -31,8 +31,8 @@ struct GatewayKeys {
 
     /// The keys that are tried, in this order, and the kinds of encryption that they may decrypt.
     struct Use: Hashable {
-        /// The keys of one account. With the keys of the domain's account, To and Cc inside the encryption must name the
-        /// recipient.
+        /// The keys of one account. To and Cc inside the encryption, if there are any, must name the recipient before the keys
+        /// of the domain's account may be used.
         struct KeySet: Hashable {
             let certificates: Set<Certificate>
             let isForDomain: Bool

@@ -7,8 +7,6 @@ import SMIMEAgent
 package import SMIMEStore
 
 /// Verifies incoming mail and writes the verdict into its header. Signed content is not changed.
-///
-/// Options that the caller leaves out are taken from the store's settings, which are read for each message.
 package struct IncomingFilter: Sendable {
     private let store: Store
     private let givenProvider: (any KeyProvider)?
@@ -28,7 +26,7 @@ package struct IncomingFilter: Sendable {
     ///   - tagsSubjects: whether the verdict is also written into the subject; nil means the setting `filter.tags`.
     ///   - options: the options for validating signers' certificates.
     ///   - revocation: the services to query if the local data does not decide. Nil means none, regardless of the setting
-    ///     `revocation.online`; `Store.revocationServices()` respects that setting.
+    ///     `revocation.online`; `OnlineRevocation` respects that setting.
     ///   - warn: called with warnings: the reason why a message stays encrypted although a rule permits decryption, and
     ///     ignored input, such as files that are not revocation lists.
     package init(

@@ -58,7 +58,7 @@ package struct RequiredEncryption: Sendable {
         throw GatewayError.mayBeUnencrypted(sender: found.sender, recipients: found.recipients)
     }
 
-    /// A recipient, and the addresses that it may be; nil for one without a domain.
+    /// A recipient as written, with the addresses that may be meant; a single nil if there is no address.
     private typealias Recipient = (text: String, addresses: [EmailAddress?])
 
     /// The account that sent the message (as `sender`, or with an address in `claimed`), and those of `recipients` for

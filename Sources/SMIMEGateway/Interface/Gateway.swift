@@ -103,7 +103,7 @@ public struct Gateway: Sendable {
 
     /// The decision for each recipient of an outgoing message, with its reasons. No private key is used.
     ///
-    /// - Throws: as `outgoing`, but not `.deferred` or `.loop`, and `.refused` only for an unsafe envelope sender.
+    /// - Throws: as `outgoing`, but not `.deferred` or `.loop`, and `.refused` only for an unsafe address in the envelope.
     public func explain(
         _ mail: Message,
         from sender: EnvelopeSender,

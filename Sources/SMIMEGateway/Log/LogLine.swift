@@ -2,9 +2,9 @@ import InternetMessage
 
 /// The log entry for a mail: `key=value`, never content.
 ///
-/// An entry is usually one line. Long lists, such as recipients, and pairs for which it has no room continue in further lines,
-/// each with the fields that identify the mail and a number, so that no item is left out. Long texts are cut, and further
-/// warnings only counted.
+/// An entry is usually one line. Long lists, such as recipients, and pairs for which the first line has no room continue in
+/// further lines, each with the fields that identify the mail and a number, so that no item is left out. Long texts are cut.
+/// If there are too many warnings, only the first ones are written, and the number of all.
 package struct LogLine: Sendable {
     /// The fields before the status.
     package private(set) var fields: [LogField] = []

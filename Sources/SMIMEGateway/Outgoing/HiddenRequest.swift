@@ -40,7 +40,7 @@ enum HiddenRequest {
         }
     }
 
-    /// The values of such fields, without the blanks and other characters between which programs may see different line ends.
+    /// The values of such fields, reduced to visible ASCII characters: programs differ on which other characters end a line.
     private static func requests(in header: HeaderBlock, _ tags: SubjectTags) throws -> [[UInt8]] {
         try header.fields.filter { field in
             if field.isNamed("X-SMIME") || field.namesHiddenRecipients { return true }

@@ -10,7 +10,7 @@ import SMIMEStore
 package struct MessageControls: Sendable {
     /// The request in the message.
     package let request: ProtectionRequest
-    /// The values of X-SMIME fields that could not be understood.
+    /// The parts of X-SMIME fields that could not be understood.
     package let unread: [String]
     /// The message to send; the original source if nothing had to be removed.
     package let source: any ByteSource
@@ -24,7 +24,7 @@ package struct MessageControls: Sendable {
     /// Reads the header of the message in `source`.
     ///
     /// - Parameter structure: the structure of the message; nil reads it.
-    /// - Throws: `MIMEError`; `MessageError.malformed` for a subject that is too long to be searched for tags;
+    /// - Throws: `MIMEError`; `MessageError.malformed` for a subject that is too long or has a tag that cannot be removed;
     ///   `MessageError.defective` if text of the message would become header fields, or only some programs find a request
     ///   (`HiddenRequest`).
     package init(of source: any ByteSource, structure: Entity? = nil, tags: SubjectTags) throws {
@@ -90,8 +90,8 @@ package struct MessageControls: Sendable {
         isResent ? request.withoutLowering : request
     }
 
-    /// All addresses in all From fields. If there is not exactly one well-formed field, these include all that a lenient program
-    /// may find.
+    /// All addresses in all From fields. If there is not exactly one well-formed field, these include all that a lenient
+    /// program may find.
     ///
     /// - Parameter author: the result of reading the message's From.
     /// - Throws: `MIMEError.limitExceeded(.addresses)`; what reading the message throws.

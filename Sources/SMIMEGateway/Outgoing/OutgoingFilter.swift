@@ -8,8 +8,8 @@ package import SMIMEStore
 
 /// Applies the sending policy to outgoing mail.
 ///
-/// Options that the caller leaves out are taken from the store's settings, which are read for each message, so that a
-/// server that shares a store with `smime` follows changed settings.
+/// Sources, tags and ciphers that the caller leaves out are taken from the store's settings, which are read for each
+/// message, so that a server that shares a store with `smime` follows changed settings.
 package struct OutgoingFilter: Sendable {
     let store: Store
     let time: Date
@@ -34,12 +34,12 @@ package struct OutgoingFilter: Sendable {
     ///   - options: the options for validating recipients' certificates, and whether revocation of the sender's
     ///     certificates is checked. The revocation lists in the folder `revocation.directory` are added.
     ///   - revocation: the services to query if the local data does not decide. Nil means none, regardless of the setting
-    ///     `revocation.online`; `Store.revocationServices()` respects that setting.
+    ///     `revocation.online`; `OnlineRevocation` respects that setting.
     ///   - flags: levels that override all rules.
     ///   - tags: the requests that subjects may contain; nil means the setting `subject-tags`.
     ///   - ciphers: the cipher for recipients with unknown capabilities, and the weakest permitted cipher; nil means the
     ///     settings `encryption.…`.
-    ///   - honoursRequests: whether requests in mail are honoured.
+    ///   - honoursRequests: whether requests in mail are honored.
     ///   - host: the host that marks changed messages. Nil means that messages are not marked, and loops are not detected.
     ///   - message: the same bytes at each attempt to send one message (`RecipientLookup.message`); nil if there is only one
     ///     attempt.
@@ -78,10 +78,10 @@ package struct OutgoingFilter: Sendable {
     /// The plan for the message in `source`, which `sender` sends to `recipients`.
     ///
     /// - Parameter structure: the structure of the message; nil reads it.
-    /// - Throws: `MIMEError` if the message cannot be read; `MessageError` if the subject is too long to be searched
-    ///   for tags, or if programs may read the header differently (`OutgoingPlan.checkSendable` reports other faults of
-    ///   the form); `GatewayError.loop` if this host has changed it too often; `KeystoreError`; `SettingError`; what
-    ///   reading the source throws.
+    /// - Throws: `MIMEError` if the message cannot be read; `MessageError` if the subject is too long or has a tag that
+    ///   cannot be removed, or if programs may read the header differently (`OutgoingPlan.checkSendable` reports other
+    ///   faults of the form); `GatewayError.loop` if this host has changed the message too often; `KeystoreError`;
+    ///   `SettingError`; what reading the source throws.
     package func plan(
         _ source: any ByteSource,
         structure: Entity? = nil,

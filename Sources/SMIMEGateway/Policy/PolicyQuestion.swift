@@ -17,7 +17,7 @@ package struct PolicyQuestion: Sendable {
     package var rules: [Policy.Rule]
     /// The levels given on the command line.
     package var flags: ProtectionRequest
-    /// The levels that the message requests. They are ignored unless the sender is an account.
+    /// The levels that the message requests. They are ignored unless the envelope sender belongs to an account.
     package var message: ProtectionRequest
     /// The kind of the message; nil if it is from one person to another.
     package var kind: Policy.Kind?

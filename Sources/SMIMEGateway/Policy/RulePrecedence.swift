@@ -5,7 +5,8 @@ import SMIMEStore
 /// The rules that apply to mail for one recipient, in order of precedence.
 ///
 /// The rules for the recipient are first: for the address, its domain, and the domains above. Next are those for the sender
-/// in the same order, including the sender's account, then the rule for the kind of mail, and then the global rule.
+/// in the same order; after the address come the address without its detail and the sender's account. Then follow the rule
+/// for the kind of mail, and the global rule.
 ///
 /// A requirement in a rule for an address also applies to its sub-addresses, and to addresses that mail servers treat as this
 /// address or route to it (`Subaddressing.implied`). A rule for such an address itself takes precedence.
@@ -42,7 +43,7 @@ struct RulePrecedence {
         func add(_ rule: Policy.Rule, for pattern: Policy.Pattern, among keys: [Key], after start: Int) {
             guard let place = keys.firstIndex(where: { $0.key == pattern.key }) else { return }
             if keys[place].isImplied { placed.append((start + place, rule.onlyRequired)) }
-            // The rule may exist for both the address itself and its domain.
+            // The same key may be implied by another address and be one of the address's own, such as a domain above both.
             if let own = keys.firstIndex(where: { $0.key == pattern.key && !$0.isImplied }) {
                 placed.append((start + own, rule))
             }

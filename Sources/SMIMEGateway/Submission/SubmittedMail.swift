@@ -215,7 +215,7 @@ package struct AddressQualifier: Sendable {
         return text[..<name.endIndex] + "@\(domain)" + text[name.endIndex...]
     }
 
-    /// The elements of a list between its commas. Commas in quotes, comments and angle brackets do not separate elements.
+    /// The elements of a list between its commas. Commas in quotes and comments do not separate elements.
     private static func elements(of text: String) -> [Substring] {
         var elements: [Substring] = []
         var (start, depth, isQuoted, isEscaped) = (text.startIndex, 0, false, false)

@@ -48,8 +48,8 @@ struct AuthenticationResults {
     /// The maximum number of signatures for which results are written.
     private static let maximumCount = 8
 
-    /// The results of `report`: one for each signature, according to its own verdict (RFC 8601 §2.3). None is `pass` unless the
-    /// verdict on the whole message is valid.
+    /// The results of `report`: one for each signature, according to its own verdict (RFC 8601 §2.3). None is `pass` unless
+    /// the verdict on the whole message is valid.
     ///
     /// - Parameter isOpen: whether encrypted content was decrypted, so that the signatures inside are known.
     init(_ report: VerificationReport, isOpen: Bool) {

@@ -87,7 +87,7 @@ struct VerdictTags {
         var removed: [Range<Int>] = []
         var removedEnd = 0
         var start = glyphs.startIndex
-        // Checks each section between two neighbouring brackets; the subject's start and end count as brackets.
+        // Checks each section between two neighboring brackets; the subject's start and end count as brackets.
         while start <= glyphs.endIndex {
             let end = glyphs[start...].firstIndex { "[]".contains($0.character) } ?? glyphs.endIndex
             // The section right after a removed tag is skipped in this pass: its text may form a tag together with the text
@@ -175,7 +175,7 @@ enum SubjectControls {
     }
 
     /// The end of the control sequence that begins at `start`; nil if there is none. A sequence without parameters is
-    /// accepted only if it sets colours: mail programs that do not know control sequences show a letter and a bracket.
+    /// accepted only if it sets colors: mail programs that do not know control sequences show a letter and a bracket.
     private static func sequenceEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
         var position = start
         switch scalars[start] {
