@@ -35,7 +35,7 @@ package struct SMIMEASource: RemoteSource {
         return answer(from: zip(questions, found).map { ($0.scope, $1) }) { ContinuousClock.now < deadline }
     }
 
-    /// The certificates in `results`. Those with the fewest records are read first, because anyone can have a domain with so
+    /// The certificates in `results`. Results with the fewest records are read first, because anyone can have a domain with so
     /// many records that the time does not suffice. An address whose records are not read is recorded as `unasked`.
     ///
     /// - Parameter hasTime: whether there is time to read another result.

@@ -26,7 +26,7 @@ struct UnparsedHeader {
 
     /// `lines` without the verdict fields, and the removed fields.
     ///
-    /// - Parameter others: whether a field counts as a verdict field in addition to those in this host's name.
+    /// - Parameter others: whether a field is removed although this type does not take it for a verdict field.
     func removingVerdicts(
         from lines: [UInt8],
         and others: (ArraySlice<UInt8>) -> Bool = { _ in false }
