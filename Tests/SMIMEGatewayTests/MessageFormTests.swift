@@ -22,7 +22,8 @@ import Testing
         _ office: TestHome,
         _ body: String,
         to recipients: [String] = ["eve@x.test"],
-        _ flags: ProtectionRequest = ProtectionRequest()
+        _ flags: ProtectionRequest = ProtectionRequest(),
+        from sender: EnvelopeSender? = nil
     ) async throws -> (plan: OutgoingPlan, warnings: [String]) {
         let warnings = Mutex<[String]>([])
         let filter = OutgoingFilter(
@@ -32,10 +33,10 @@ import Testing
             flags: flags,
             warn: { text in warnings.withLock { $0.append(text) } }
         )
-        let sender = try EmailAddress("alice@example.com")
+        let alice = EnvelopeSender.address(try EmailAddress("alice@example.com"))
         let to = try recipients.map { try EmailAddress($0) }
         let source = MemorySource(Array("From: alice@example.com\nTo: bob@example.com\n\(body)".utf8))
-        let plan = try await filter.plan(source, from: .address(sender), to: to)
+        let plan = try await filter.plan(source, from: sender ?? alice, to: to)
         return (plan, warnings.withLock(\.self))
     }
 
@@ -65,6 +66,16 @@ import Testing
         let (mixed, _) = try await plan(office, body, to: ["eve@x.test", "bob@example.com"])
         #expect(mixed.decisions.map(\.action) == [.plain, .bounce])
         #expect(throws: MessageError.self) { try mixed.checkSendable() }
+    }
+
+    @Test func `a bounce whose form prevents the required encryption is not answered, but waits`() async throws {
+        let office = try await TestHome.office()
+        let bob = try #require(Policy.Pattern("bob@example.com"))
+        _ = try await office.store.policy.set(Policy.Rule(.recipient(bob), encrypt: .require))
+        for (sender, action) in [(EnvelopeSender.null, PolicyDecision.Action.deferral), (nil, .bounce)] {
+            let (found, _) = try await plan(office, Self.broken, to: ["bob@example.com"], from: sender)
+            #expect(found.decisions.map(\.action) == [action])
+        }
     }
 
     @Test func `mail that cannot be encrypted is sent in clear with a warning, unless encryption is required`()

@@ -51,8 +51,8 @@ struct PolicyOutcome {
             && isAllowed(encrypt, "encrypted", why: question.encryptionObstacle)
         if isUnreadable { refuse(encryptedNotFor: recipient, availability) }
         guard unmetRequirements.isEmpty else {
-            // If the form prevents signing or encryption, waiting does not help.
-            let isHopeless = isUnfit && !isRefused && !isUnknown
+            // If the form prevents signing or encryption, waiting does not help. But a bounce must not be answered.
+            let isHopeless = isUnfit && !isRefused && !isUnknown && question.kind != .bounce
             action = isHopeless || isRefused && missing.way == .bounce ? .bounce : .deferral
             let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
             let isImpossible = isRefused || isHopeless
