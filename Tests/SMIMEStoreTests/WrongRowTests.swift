@@ -138,13 +138,11 @@ import Testing
 
     @Test func `a row that cannot be read does not stop the learning of its certificate's mail`() async throws {
         let scene = try await VerdictScene()
-        let carol = try EmailAddress("carol@example.com")
-        let certificate = try scene.certificate("alice")
-        let sighting = SignerSighting(address: carol, certificate: certificate, authorities: [])
+        let alice = try EmailAddress("alice@example.com")
+        _ = try await scene.store.recipients.remove(AddressScope(alice))
+        let sighting = SignerSighting(address: alice, certificate: try scene.certificate("alice"), authorities: [])
         _ = try await scene.store.recipients.learn([sighting], at: scene.time)
-        try await scene.home.change(
-            "UPDATE recipient SET address = 'no address' WHERE address_key = 'carol@example.com'"
-        )
+        try await scene.home.change("UPDATE recipient SET address = 'no address' WHERE address_key = '\(alice.key)'")
         _ = try await scene.store.recipients.learn([sighting], at: scene.time)
         #expect(try await scene.store.check().contains { $0.code == .unreadable })
     }
