@@ -51,15 +51,6 @@ import Testing
         #expect(header.first("A")?.value.hasPrefix("b") == true)
     }
 
-    @Test(arguments: [
-        "From our side we owe you 1000.\r\nThat is all.\r\n", "From us\r\n\r\nThat is all.\r\n", "From us\r\n",
-    ])
-    func `text that begins with From is no line of an mbox file`(text: String) throws {
-        let header = try HeaderBlock(parsing: text.bytes)
-        #expect(header.range.isEmpty && header.leadingBytes.isEmpty && header.separatorRange.isEmpty)
-        #expect(header.defects == [.missingHeaderEnd])
-    }
-
     @Test func `a line that is no field starts the body`() throws {
         let header = try HeaderBlock(parsing: "A: b\nFrom nobody\nFrom: mallory@x\n\n".bytes)
         #expect(header.range == 0..<5)

@@ -41,12 +41,7 @@ struct HeaderScan {
                 return finish(fieldsEnd: start, end: next)
             }
             if content.starts(with: "--".utf8), isDelimiter(content) { return finish(fieldsEnd: start, end: start) }
-            var isMboxMark = false
             if isMessage, start == top, isMboxLine(content) {
-                guard let isAboveField = isField(at: next, isWhole: isWhole) else { return false }
-                isMboxMark = isAboveField
-            }
-            if isMboxMark {
                 defects.insert(.mboxLine)
                 // `>From ` does not begin a message in an mbox file. It is text, at which some programs end the header.
                 if isWholeMessage, content.first == UInt8(ascii: ">") { defects.insert(.hiddenFields) }
@@ -191,24 +186,12 @@ struct HeaderScan {
             || line.starts(with: ">From ".utf8)
     }
 
-    /// Whether a field begins at `start`; nil if more bytes are needed. Text may begin with `From `, too: what follows the From
-    /// line of an mbox file is a header.
-    private func isField(at start: Int, isWhole: Bool) -> Bool? {
-        guard let feed = firstIndex(of: .lineFeed, from: start) ?? (isWhole ? bytes.count : nil) else { return nil }
-        return Self.name(of: bytes[start..<feed]) != nil
-    }
-
-    /// The field name at the start of `line` and the position of the colon; nil if the line has no name and colon.
-    private static func name(of line: ArraySlice<UInt8>) -> (name: ArraySlice<UInt8>, colon: Int)? {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        var name = line[..<colon]
-        while let last = name.last, last.isBlank { name.removeLast() }
-        return name.isEmpty || !name.allSatisfy { $0 > 32 && $0 < 127 } ? nil : (name, colon)
-    }
-
     /// Adds the field that begins with the line; returns false if the line has no name and colon.
     private mutating func addField(_ line: ArraySlice<UInt8>, end: Int) -> Bool {
-        guard let (name, colon) = Self.name(of: line) else { return false }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        var name = line[..<colon]
+        while let last = name.last, last.isBlank { name.removeLast() }
+        guard !name.isEmpty, name.allSatisfy({ $0 > 32 && $0 < 127 }) else { return false }
         if name.endIndex < colon { defects.insert(.blankBeforeColon) }
         if isWholeMessage, name.count <= 64, Self.letters(of: name) == "from",
             !name.equalsIgnoringCase("From")
