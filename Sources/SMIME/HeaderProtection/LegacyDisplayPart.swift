@@ -285,6 +285,8 @@ extension Entity {
     ///
     /// RFC 9787 §1.6.1 ("main body part")
     var mainBodyParts: [Entity] {
+        // Nothing may change below a signature.
+        guard !["multipart/encrypted", "multipart/signed"].contains(contentType.name) else { return [] }
         guard contentType.isMultipart else {
             let isText = contentType.name == "text/plain" || contentType.name == "text/html"
             return isText && disposition?.kind != "attachment" ? [self] : []

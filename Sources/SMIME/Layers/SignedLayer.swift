@@ -90,9 +90,9 @@ package struct SignedLayer: Sendable {
             content = nil
         }
         if mustBeEntity, let entity = content?.entity {
-            // Without a Content-Type, what would be a hidden field elsewhere may be text.
-            let isEntity = entity.header.first("Content-Type") != nil
-            try entity.checkUnambiguous(in: isEntity ? nil : [.duplicateContentType, .duplicateTransferEncoding])
+            // Without any field, what would be a hidden field elsewhere may be text.
+            let hasHeader = !entity.header.fields.isEmpty
+            try entity.checkUnambiguous(in: hasHeader ? nil : [.duplicateContentType, .duplicateTransferEncoding])
         }
         evidence = data.revocationEvidence
         problems =

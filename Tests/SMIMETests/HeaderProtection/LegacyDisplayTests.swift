@@ -102,6 +102,14 @@ import Testing
         #expect(try LegacyDisplay.removing(from: message, in: source) == nil)
     }
 
+    @Test func `nothing changes below a signature of another kind`() throws {
+        let signed =
+            "Content-Type: multipart/signed; protocol=\"application/pgp-signature\"; boundary=s\n\n--s\nContent-Type: text/plain; hp-legacy-display=1\n\nSubject: x\n\nhello\n--s\nContent-Type: application/pgp-signature\n\nx\n--s--\n"
+        let (message, source) = try read("Subject: x\n" + signed)
+        #expect(try LegacyDisplay.removing(from: message, in: source) == nil)
+        #expect(try LegacyDisplay.adding(message.header.all("Subject"), to: message, in: source) == nil)
+    }
+
     @Test func `copies may be folded, and encoded words decoded`() throws {
         let copies = "subject:  Gr\u{FC}\u{DF}e\n an  alle\nFrom: Alice <alice@example.com>\n"
         let header =
