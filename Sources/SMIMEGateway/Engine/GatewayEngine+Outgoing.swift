@@ -55,7 +55,7 @@ extension GatewayEngine {
             flags: options.levels,
             honoursRequests: options.honoursRequests,
             host: try await host(),
-            message: mail.entry?.digest ?? mail.messageID.map { Array($0.utf8) },
+            message: mail.entry?.digest ?? mail.digestOfBeginning,
             warn: context.warn
         )
     }

@@ -2,6 +2,7 @@ package import ByteStreams
 import CMSSyntax
 package import Foundation
 package import InternetMessage
+import LibCrypto
 package import SMIME
 import SMIMEAgent
 package import SMIMEStore
@@ -62,6 +63,12 @@ package struct GatewayMail: Sendable {
 
     /// The Message-ID as written, but without blanks; nil if there is none within the first 64 KiB.
     package var messageID: String? { UnparsedMessage.messageID(of: source) }
+
+    /// The SHA-256 of the first 64 KiB: the same at each attempt to send the message, but not in another message. Nil if they
+    /// cannot be read.
+    var digestOfBeginning: [UInt8]? {
+        (try? source.bytes(in: 0..<min(source.count, 65_536))).flatMap { try? DigestAlgorithm.sha256.digest($0) }
+    }
 
     /// Rejects an unsafe envelope and an empty message.
     func checkEnvelopeAndContent() throws(GatewayRefusal) {

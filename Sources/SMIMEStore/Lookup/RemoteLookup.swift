@@ -99,8 +99,8 @@ struct RemoteLookup {
         }
         if hasLittleTime { new.unasked.formUnion(new.late.filter { new.outages[$0]?.holdsMail == false }) }
         for address in new.unasked { turns.add([address], new.outages[address]?.reason ?? "", to: &new) }
-        // Without an outage no further attempt is needed.
-        if !new.outages.isEmpty { turns.note(missing, new) }
+        // If mail does not wait for this source, no further attempt is needed.
+        if new.outages.values.contains(where: \.holdsMail) { turns.note(missing, new) }
         await keep(missing.compactMap { answerToKeep(new, about: $0) }, of: name)
         answer.found += new.found
         answer.warnings += new.warnings

@@ -63,11 +63,14 @@ struct SourceTurns {
         }
     }
 
-    /// `answer` with the expired answers about the addresses that have an outage. Mail does not wait, and does not leave in
-    /// clear, if one of their certificates is usable now.
+    /// `answer` with the expired answers about the addresses that have an outage and no certificate. Mail does not wait, and
+    /// does not leave in clear, if an expired answer has a certificate that is usable now.
     func completed(_ answer: SourceAnswer) -> SourceAnswer {
         var answer = answer
-        for address in answer.outages.keys { expired[address]?.add(to: &answer, from: kind) }
+        let found = Set(answer.found.map(\.address))
+        for address in answer.outages.keys where !found.contains(address) {
+            expired[address]?.add(to: &answer, from: kind)
+        }
         return answer
     }
 
