@@ -74,6 +74,15 @@ import Testing
         #expect(try await home.store.filedRevocationLists().unreadable.isEmpty)
         try FileManager.default.removeItem(atPath: folder + "/one.crl")
         #expect(try await count() == 1)
+        // Another program may have removed the file before it writes a new one.
+        try FileManager.default.removeItem(atPath: folder + "/two.crl")
+        for _ in 0..<2 {
+            let gone = Mutex<[String]>([])
+            let kept = try await home.store.filedRevocationLists { text in gone.withLock { $0.append(text) } }
+            #expect(kept.all.count == 1 && gone.withLock { $0.count { $0.contains("two.crl: is gone; ") } } == 1)
+        }
+        try write(list, "two.crl")
+        #expect(try await count() == 1)
         try FileManager.default.moveItem(atPath: folder, toPath: folder + ".away")
         let found = try await home.store.filedRevocationLists()
         #expect(found.all.count == 1 && found.unreadable.count == 1)

@@ -17,7 +17,7 @@ struct RevocationFolder {
     ///
     /// - Throws: `SettingError.folderUnreadable` if the folder cannot be read, and this process has kept no lists from it.
     func lists(warn: (String) -> Void) throws(SettingError) -> FiledRevocationLists {
-        let known = Self.last.withLock { $0?.path == path ? $0 : nil }
+        let known = Self.last.withLock { $0[path] }
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: path).sorted() } catch {
             let error = SettingError.folderUnreadable(path: path)
@@ -40,27 +40,31 @@ struct RevocationFolder {
         // After an error that may pass, the folder is read again. If the lists are too big to stay in memory, the ones that
         // were read before are dropped as well.
         if lists.lists.reduce(0, { $0 + $1.list.der.count }) > Self.keptCount {
-            Self.last.withLock { $0 = nil }
+            Self.last.withLock { $0[path] = nil }
         } else if isFinal {
-            let contents = Contents(path: path, files: files, states: states, lists: lists, warnings: warnings)
-            Self.last.withLock { $0 = contents }
+            let contents = Contents(files: files, states: states, lists: lists, warnings: warnings)
+            Self.last.withLock { last in
+                if last.count >= Self.maximumFolders { last = [:] }
+                last[path] = contents
+            }
         }
         return lists
     }
 
     /// What was read from a folder, with the state of its files at that time.
     private struct Contents: Sendable {
-        let path: String
         let files: [String]
         let states: [FileState?]
         let lists: FiledRevocationLists
         let warnings: [String]
     }
 
-    /// What was read from the last folder. A server asks for the lists for every message, but unchanged files are not read
-    /// again.
-    private static let last = Mutex<Contents?>(nil)
-    /// The most bytes of lists that stay in memory.
+    /// What was read from the last folders, by their paths. A server asks for the lists for every message, but unchanged files
+    /// are not read again.
+    private static let last = Mutex<[String: Contents]>([:])
+    /// The number of folders that are kept.
+    private static let maximumFolders = 4
+    /// The most bytes of lists that stay in memory for a folder.
     private static let keptCount = 32 << 20
 
     /// - Parameter known: the lists that were read from the folder before.
@@ -115,25 +119,31 @@ struct RevocationFolder {
                 isFinal = false
             }
         }
-        keepLists(of: known, besides: files, in: &found, warn: warn)
+        if keepLists(of: known, besides: files, in: &found, warn: warn) { isFinal = false }
         return (found, isFinal)
     }
 
-    /// Adds the lists in `known` whose files are gone to `found`, unless they are out of date or there is another list of
-    /// their issuer.
+    /// Adds the lists in `known` whose files are gone to `found`, unless they are out of date. A newer list of the same issuer
+    /// replaces them when the lists are used.
+    ///
+    /// - Returns: whether there are such lists.
     private func keepLists(
         of known: [FiledRevocationList],
         besides files: [String],
         in found: inout FiledRevocationLists,
         warn: (String) -> Void
-    ) {
+    ) -> Bool {
         let paths = Set(files.map { "\(path)/\($0)" })
-        let issuers = Set(found.all.map(\.issuer))
-        for item in known where !paths.contains(item.path) && !issuers.contains(item.list.issuer) {
+        let (issuers, others) = (Set(found.all.map(\.issuer)), Set(found.all.map(\.fingerprint)))
+        var hasKept = false
+        for item in known where !paths.contains(item.path) && !others.contains(item.list.fingerprint) {
             guard let nextUpdate = item.list.nextUpdate, nextUpdate > .now else { continue }
             found.lists.append(item)
+            hasKept = true
+            guard !issuers.contains(item.list.issuer) else { continue }
             warn("\(item.path): is gone; the list in it is used until \(nextUpdate.day), or until a restart")
         }
+        return hasKept
     }
 
     /// Whether the file `name`, which cannot be read as a list, may be one that is damaged or half-written.
