@@ -46,7 +46,7 @@ package struct LookupProgram: Sendable {
         case .timeLimit: .timeLimit
         case .printsTooMuch: DiscoveryOutage("the program prints too much", holdsMail: true)
         case .signalled(let signal): .fault("the program was ended by signal \(signal)")
-        case .lost: DiscoveryOutage("the system did not report how the program ended")
+        case .lost: .fault("the system did not report how the program ended")
         }
     }
 }

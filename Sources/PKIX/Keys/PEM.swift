@@ -115,11 +115,11 @@ enum PEM {
         return divided + bytes[position...]
     }
 
-    /// The number of BEGIN and END marks in `bytes`, also of marks with a wrong number of hyphens or in lower case.
+    /// The number of BEGIN and END marks in `bytes`, also of marks with too few hyphens (at least two) or in lower case.
     static func markCount(in bytes: [UInt8]) -> Int {
         let marks = ["begin ", "end "].map { Array($0.utf8) }
-        return bytes.indices.count { index in
-            guard bytes[index] == UInt8(ascii: "-") else { return false }
+        return bytes.indices.dropFirst().count { index in
+            guard bytes[index] == UInt8(ascii: "-"), bytes[index - 1] == UInt8(ascii: "-") else { return false }
             // Sets the bit that distinguishes lower-case letters. A blank has it, too.
             let next = bytes[(index + 1)...].prefix(6).map { $0 | 0x20 }
             return marks.contains { next.starts(with: $0) }
@@ -129,12 +129,14 @@ enum PEM {
     /// Whether `line`, which is outside of all blocks, may be a part of a certificate in another form: DER, or base64
     /// without marks.
     private static func mayBeData(_ line: ArraySlice<UInt8>) -> Bool {
-        line.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } || line.count >= 48 && line.allSatisfy(isBase64)
+        let content = line.drop { $0 == 0x09 || $0 == 0x0C }
+        return content.contains { $0 < 0x20 && $0 != 0x09 && $0 != 0x0C && $0 != 0x1A }
+            || content.count >= 48 && content.dropLast(2).allSatisfy(isBase64)
     }
 
     private static func isBase64(_ byte: UInt8) -> Bool {
         switch UnicodeScalar(byte) {
-        case "A"..."Z", "a"..."z", "0"..."9", "+", "/", "=": true
+        case "A"..."Z", "a"..."z", "0"..."9", "+", "/": true
         default: false
         }
     }

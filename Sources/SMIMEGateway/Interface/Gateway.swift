@@ -214,7 +214,9 @@ extension SMIMEError {
     fileprivate init(thrownByTransport error: any Error) {
         switch error {
         case is SMIMEError, is CancellationError: self.init(error)
-        default: self.init(.transport, "\(error)", underlyingError: error)
+        case let error as any CodedError: self.init(.transport, error.description, underlyingError: error)
+        // The text of a foreign error may contain anything, such as an address with a password.
+        default: self.init(.transport, "the transport failed: \(type(of: error))", underlyingError: error)
         }
     }
 }

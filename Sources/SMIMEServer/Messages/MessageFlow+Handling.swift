@@ -93,7 +93,8 @@ extension MessageFlow {
                 return end(SMTPReply(451, "4.3.0", text: "the gateway has no result for this message"))
             }
             (self.entry, self.learns) = (entry, learns)
-            slot.mayHaveSpooledCopies = copies.contains { if case .spooled = $0.content { true } else { false } }
+            let areSpooled = copies.contains { if case .spooled = $0.content { true } else { false } }
+            slot.mayHaveSpooledCopies = areSpooled || wasInterrupted || hasDied
             let narrowedCopies = copies.map {
                 MessageCopy(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
             }

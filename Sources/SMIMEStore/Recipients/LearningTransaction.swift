@@ -75,7 +75,7 @@ struct LearningTransaction {
             """
             INSERT INTO recipient (address_key, certificate, address, source, source_detail, first_seen, last_seen,
                 trust, capabilities, capabilities_time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (address_key, certificate) DO NOTHING
+                ON CONFLICT DO NOTHING
             """,
             [
                 sighting.address.key, try CertificateRecord.insert(certificate, into: database), sighting.address.text,

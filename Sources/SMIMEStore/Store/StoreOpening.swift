@@ -133,13 +133,13 @@ extension Store {
         for _ in 0..<Protectors.changesSeen {
             do throws(KeystoreError) {
                 try database.checkSchemaVersion()
-                _ = try settings.ofHost()
                 let protectors = try await database.read { try Protectors(in: $0) }
                 do throws(KeystoreError) { _ = try await unlocker.key(for: protectors) } catch {
                     // Another process may have replaced the store key meanwhile.
                     guard try await isChanged(protectors) else { return .key(error) }
                     continue
                 }
+                _ = try settings.ofHost()
                 return nil
             } catch { return .database(error) }
         }
